@@ -69,7 +69,7 @@ async function freeze(
   await until('the caller is let in', async () => (await ask()) === 200)
   instance.child.kill('SIGSTOP')
   await treat()
-  await operate(({ keys }) => keys.resetSecretKey(account.id, 0))
+  await operate(({ defaultKeys }) => defaultKeys.resetSecretKey(account.id, 0))
   // They wait in the kernel, and are read before any timer of the gateway has run.
   const waiting = Array.from({ length: 20 }, ask)
   await new Promise((resolve) => setTimeout(resolve, seconds * 1_000))

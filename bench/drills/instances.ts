@@ -148,9 +148,9 @@ async function readUse(port: number) {
 }
 
 /** @returns for each instance that applied the reset, how long after its response, in ms */
-async function reset({ keys }: Operator, group: ChildProcess, accountId: string) {
+async function reset({ defaultKeys }: Operator, group: ChildProcess, accountId: string) {
   await ask(group, { kind: 'know', accountId }, 'known')
-  await keys.resetSecretKey(accountId, 0)
+  await defaultKeys.resetSecretKey(accountId, 0)
   const answeredAt = Number(process.hrtime.bigint()) / 1e6
   await new Promise((resolve) => setTimeout(resolve, watchedMs))
   const { at } = await ask(group, { kind: 'heard', accountId }, 'heard')

@@ -107,7 +107,7 @@ async function play(
   const crowd = await startBackgroundLoad(client, fleet, accounts.slice(0, known))
   const [revoked, ...toWrite] = accounts.slice(known + unknown)
   if (!revoked) throw new Error('no account to revoke')
-  await fleet.operate(({ keys }) => keys.resetSecretKey(revoked.account.id, 0))
+  await fleet.operate(({ defaultKeys }) => defaultKeys.resetSecretKey(revoked.account.id, 0))
   const writer = await startWriter(fleet, toWrite)
 
   await scene.breakStore()

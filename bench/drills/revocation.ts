@@ -19,5 +19,5 @@ export async function revocation(scope: Scope, report: Report): Promise<void> {
 }
 
 function defaultKeyOf({ account, secretKey }: CreatedAccount): Revocable {
-  return { secretKey, revoke: ({ keys }) => keys.resetSecretKey(account.id, 0) }
+  return { secretKey, revoke: ({ defaultKeys }) => defaultKeys.resetSecretKey(account.id, 0) }
 }

@@ -150,10 +150,10 @@ async function startWork(fleet: InstanceGroup, client: DrillClient) {
     }
   }
 
-  const resetting = fleet.operate(async ({ keys: accountKeys, accounts }) => {
+  const resetting = fleet.operate(async ({ defaultKeys, accounts }) => {
     const reset = repeat(async (turn) => {
       const id = resettable[turn % resettable.length]?.account.id ?? ''
-      keys.get(id)?.push(await accountKeys.resetSecretKey(id, 0))
+      keys.get(id)?.push(await defaultKeys.resetSecretKey(id, 0))
     })
     const create = repeat(async (turn) => {
       const person = { firstName: '', lastName: '', role: 'User', isVerified: true }

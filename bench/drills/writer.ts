@@ -27,7 +27,7 @@ export async function startWriter(
       const { id } = made.account
       const spent = answered.get(id)?.current ?? made.secretKey
       try {
-        const current = await operator.keys.resetSecretKey(id, 0)
+        const current = await operator.defaultKeys.resetSecretKey(id, 0)
         answered.set(id, { spent, current })
         resets++
         if (resets === writtenBefore) begun.resolve()

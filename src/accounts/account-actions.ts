@@ -26,7 +26,7 @@ import { createUsageReports, type UsageReports } from './usage/reports.ts'
 export interface AccountActions extends PortalAccessActions {
   readonly accounts: Accounts
   readonly search: AccountSearch
-  readonly keys: DefaultKeys
+  readonly defaultKeys: DefaultKeys
   readonly secretKeys: SecretKeys
   /** Brings accounts and keys to the state that a file describes. */
   readonly apply: Apply
@@ -76,7 +76,7 @@ export function createAccountActions(options: AccountActionsOptions): AccountAct
     return {
       accounts,
       search,
-      keys: createDefaultKeys(common),
+      defaultKeys: createDefaultKeys(common),
       secretKeys,
       apply: createApply({ ...common, secretKeys }),
       sessions: createAccountSessions(common),

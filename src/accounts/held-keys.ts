@@ -65,7 +65,7 @@ export function createHeldKeys(options: HeldKeysOptions): HeldKeys {
   }
 
   async function endApiKey(account: Account, actor: Actor): Promise<void> {
-    const replaced = await actionsOf(actor).keys.replaceApiKey(account.id, account.apiKey.createdAt)
+    const replaced = await actionsOf(actor).defaultKeys.replaceApiKey(account.id, account.apiKey.createdAt)
     if (replaced !== undefined) await tellOwner(account, undefined)
   }
 

@@ -42,7 +42,7 @@ export async function printWelcome({ terminal, gateway, log, given, input }: Wel
 
 /** What to say about an account to try the gateway with: one that exists, or a new one. */
 async function welcomeLines(operator: Operator, url: string, given: ConfigInput): Promise<readonly string[]> {
-  const { accounts, keys, store, config } = operator
+  const { accounts, defaultKeys, store, config } = operator
   const [any] = await accounts.list({ after: undefined, limit: 1 })
   const account = any && ((await store.findAccountByEmail(firstEmail)) ?? any)
   if (!account) {
@@ -50,7 +50,7 @@ async function welcomeLines(operator: Operator, url: string, given: ConfigInput)
     return linesToPaste(operator, url, await accounts.create(admin))
   }
   const email = shellWord(account.email)
-  const isShown = keys.unseal(account, 'secretKey') !== undefined
+  const isShown = defaultKeys.unseal(account, 'secretKey') !== undefined
   return [
     `Show the keys of an account: ${command(`keys ${isShown ? 'show' : 'reset-secret'} ${email}`, given)}`,
     ...(config.portal.enabled

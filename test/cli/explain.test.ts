@@ -79,7 +79,7 @@ for (const driver of storeDrivers) {
     const disabled = await gateway.createAccount()
     await gateway.operate(({ accounts }) => accounts.update(disabled.account.id, { isDisabled: true }))
     const reset = await gateway.createAccount()
-    await gateway.operate(({ keys }) => keys.resetSecretKey(reset.account.id, 0))
+    await gateway.operate(({ defaultKeys }) => defaultKeys.resetSecretKey(reset.account.id, 0))
     const token = (await gateway.tokens(user)).JwtToken
     const revoked = await gateway.tokens(user)
     await gateway.post('/api/v1/accounts/revoke-token', { token: revoked.RefreshToken })

@@ -155,9 +155,9 @@ for (const driver of storeDrivers) {
     for (const gateway of gateways) token = await refresh(gateway, token)
     await t.rejects(refresh(first, idle.RefreshToken), /401/, 'one that nobody used since')
     t.equal(
-      await first.operate(async ({ keys, store }) => {
+      await first.operate(async ({ defaultKeys, store }) => {
         const account = await store.findAccount(id)
-        return account && keys.unseal(account, 'secretKey')
+        return account && defaultKeys.unseal(account, 'secretKey')
       }),
       ada.secretKey,
     )

@@ -92,7 +92,7 @@ for (const driver of storeDrivers) {
 
     t.test('a secret key reset without overlap ends the key, the sessions and their tokens', async (t) => {
       const account = await startAccount()
-      const newKey = await gateway.operate(({ keys }) => keys.resetSecretKey(account.id, 0))
+      const newKey = await gateway.operate(({ defaultKeys }) => defaultKeys.resetSecretKey(account.id, 0))
       await soon('secret-key-invalid', account.byKey)
       t.equal(await account.byKey(newKey), 'ok')
       t.equal(await account.byToken(), 'token-revoked')
@@ -103,7 +103,7 @@ for (const driver of storeDrivers) {
 
     t.test('a secret key reset with overlap lets both keys work until it ends', async (t) => {
       const account = await startAccount()
-      const newKey = await gateway.operate(({ keys }) => keys.resetSecretKey(account.id, 3_600))
+      const newKey = await gateway.operate(({ defaultKeys }) => defaultKeys.resetSecretKey(account.id, 3_600))
       await soon('ok', () => account.byKey(newKey))
       t.equal(await account.byKey(), 'ok')
       t.equal(await account.byPair(), 'ok')
@@ -118,7 +118,7 @@ for (const driver of storeDrivers) {
 
     t.test('an API key reset ends only the API key', async (t) => {
       const account = await startAccount()
-      const newKey = await gateway.operate(({ keys }) => keys.resetApiKey(account.id))
+      const newKey = await gateway.operate(({ defaultKeys }) => defaultKeys.resetApiKey(account.id))
       t.equal(await account.byPair(), 'credentials-invalid')
       t.equal(await account.byPair(account.secretKey, newKey), 'ok')
       t.strictSame([await account.byKey(), await account.byToken()], ['ok', 'ok'])

@@ -23,10 +23,10 @@ for (const driver of storeDrivers) {
     const gone = await gateway.createAccount()
     const reset = await gateway.createAccount()
     const off = await gateway.createAccount()
-    const newKey = await gateway.operate(async ({ accounts, keys }) => {
+    const newKey = await gateway.operate(async ({ accounts, defaultKeys }) => {
       await accounts.remove(gone.account.id)
       await accounts.update(off.account.id, { isDisabled: true })
-      return keys.resetSecretKey(reset.account.id, 0)
+      return defaultKeys.resetSecretKey(reset.account.id, 0)
     })
     const wrong = {
       'unknown account': [gone.secretKey, gone.apiKey],

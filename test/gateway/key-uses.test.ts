@@ -22,9 +22,9 @@ function statusWhen(
   id: string,
   isSo: (status: DefaultKeysStatus) => boolean,
 ): Promise<DefaultKeysStatus> {
-  return gateway.operate(({ keys }) =>
+  return gateway.operate(({ defaultKeys }) =>
     until('the use shows', async () => {
-      const status = await keys.status(id)
+      const status = await defaultKeys.status(id)
       return isSo(status) ? status : undefined
     }),
   )
@@ -53,7 +53,7 @@ t.test('the last use of a key has its new time though the request is the same', 
   const isLater = (at = 0) => at > (first.secretKey.lastUse?.at ?? 0)
   await until('a later use shows', async () => {
     t.equal(await callFrom('192.0.2.1', secretKey), 200)
-    const { secretKey: key } = await gateway.operate(({ keys }) => keys.status(account.id))
+    const { secretKey: key } = await gateway.operate(({ defaultKeys }) => defaultKeys.status(account.id))
     return isLater(key.lastUse?.at) || undefined
   })
 })
@@ -66,7 +66,7 @@ for (const driver of storeDrivers) {
 
     t.test('a key never used, or only refused, has no last use', async (t) => {
       t.equal(await callFrom('192.0.2.9', tamper(account.secretKey)), 401)
-      const status = await gateway.operate(({ keys }) => keys.status(id))
+      const status = await gateway.operate(({ defaultKeys }) => defaultKeys.status(id))
       t.match(status, {
         secretKey: { lastUse: undefined, isRevealable: true },
         apiKey: { lastUse: undefined },
@@ -99,17 +99,20 @@ for (const driver of storeDrivers) {
     })
 
     t.test('during an overlap the old and the new key each have their own last use', async (t) => {
-      const next = await gateway.operate(({ keys }) => keys.resetSecretKey(id, 3_600))
+      const next = await gateway.operate(({ defaultKeys }) => defaultKeys.resetSecretKey(id, 3_600))
       t.equal(await callFrom('192.0.2.10', account.secretKey), 200)
       t.equal(await callFrom('192.0.2.11', next), 200)
       const status = await statusWhen(gateway, id, ({ secretKey }) => secretKey.lastUse !== undefined)
       t.match(status.secretKey.lastUse, { address: '192.0.2.11' })
       t.match(status.previousSecretKey, { lastUse: { address: '192.0.2.10' } })
-      t.equal(await gateway.operate(({ keys }) => keys.endOverlap(id)), true)
+      t.equal(await gateway.operate(({ defaultKeys }) => defaultKeys.endOverlap(id)), true)
       await until('it is refused', async () => (await callFrom('192.0.2.10', account.secretKey)) === 401)
       t.equal(await callFrom('192.0.2.11', next), 200)
-      t.equal((await gateway.operate(({ keys }) => keys.status(id))).previousSecretKey, undefined)
-      t.equal(await gateway.operate(({ keys }) => keys.endOverlap(id)), false)
+      t.equal(
+        (await gateway.operate(({ defaultKeys }) => defaultKeys.status(id))).previousSecretKey,
+        undefined,
+      )
+      t.equal(await gateway.operate(({ defaultKeys }) => defaultKeys.endOverlap(id)), false)
     })
   })
 
@@ -118,7 +121,7 @@ for (const driver of storeDrivers) {
     const { account, secretKey } = await gateway.createAccount()
     t.equal(await callFrom('192.0.2.77', secretKey), 200)
     await gateway.shutDown()
-    const status = await gateway.operate(({ keys }) => keys.status(account.id))
+    const status = await gateway.operate(({ defaultKeys }) => defaultKeys.status(account.id))
     t.match(status.secretKey.lastUse, { address: '192.0.2.77' })
   })
 }

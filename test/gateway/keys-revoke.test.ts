@@ -61,7 +61,7 @@ for (const driver of storeDrivers) {
 t.test('a key within the overlap of a reset ends, and the new one stays', async (t) => {
   const gateway = await startBoth(t)
   const { account, secretKey: old } = await gateway.createAccount()
-  const next = await gateway.operate(({ keys }) => keys.resetSecretKey(account.id, 3_600))
+  const next = await gateway.operate(({ defaultKeys }) => defaultKeys.resetSecretKey(account.id, 3_600))
   t.equal((await askJson(t, gateway.url, path, { key: old })).status, 200)
   t.equal(await statusWith(t, gateway.url, old), 401)
   t.equal(await statusWith(t, gateway.url, next), 200)
@@ -74,7 +74,7 @@ t.test('an API key is replaced: the pair with it gets no tokens any more', async
   const created = await gateway.createAccount()
   t.equal((await askJson(t, gateway.url, path, { key: created.apiKey })).status, 200)
   await t.rejects(gateway.tokens(created), /credentials-invalid/)
-  const apiKey = await gateway.operate(({ keys }) => keys.reveal(created.account.id, 'apiKey'))
+  const apiKey = await gateway.operate(({ defaultKeys }) => defaultKeys.reveal(created.account.id, 'apiKey'))
   t.ok((await gateway.tokens({ ...created, apiKey: apiKey ?? '' })).JwtToken, 'the new one is in the portal')
 })
 

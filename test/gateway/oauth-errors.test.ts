@@ -217,7 +217,7 @@ t.test('a token that a client was granted ends with its account, its key and its
   const asked = async () =>
     (await post(introspectPath, { token: String(token) }, [basic(admin.apiKey, admin.secretKey)])).json()
   t.match(await asked(), { active: true })
-  await gateway.operate(({ keys }) => keys.resetSecretKey(created.account.id, 0))
+  await gateway.operate(({ defaultKeys }) => defaultKeys.resetSecretKey(created.account.id, 0))
   const end = performance.now() + 500
   let last = await asked()
   while (last.active === true && performance.now() < end) last = await asked()

@@ -26,7 +26,7 @@ for (const driver of storeDrivers) {
     const { JwtToken } = await gateway.tokens({ account, secretKey, apiKey })
     t.equal(await statusOf({ Authorization: `Bearer ${JwtToken}` }), 200)
 
-    const next = await gateway.operate(({ keys }) => keys.resetSecretKey(id, 3_600))
+    const next = await gateway.operate(({ defaultKeys }) => defaultKeys.resetSecretKey(id, 3_600))
     t.match(next, /^gate_sk_/)
     for (const key of [next, secretKey])
       t.equal(await statusOf({ SecretKey: key }), 200, 'within the overlap')

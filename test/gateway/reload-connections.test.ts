@@ -77,7 +77,7 @@ t.test('a WebSocket survives a reload, even one that removes its route', async (
   await t.rejects(openWebSocket(t, `${gateway.url}/ws`, { headers }), /404/)
   socket.send('still there')
   await until('it comes back', () => received.messages[0])
-  await gateway.operate(({ keys }) => keys.resetSecretKey(user.account.id, 0))
+  await gateway.operate(({ defaultKeys }) => defaultKeys.resetSecretKey(user.account.id, 0))
   await until('it is closed', () => received.closes[0])
   t.equal(received.closes[0]?.code, 4001, 'a revocation finds it all the same')
 })

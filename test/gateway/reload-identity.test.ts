@@ -38,7 +38,7 @@ t.test('revocations arrive after any number of reloads', async (t) => {
   const bearer = async () =>
     (await ask(t, gateway.url, 'GET /bearer', [`Authorization: Bearer ${JwtToken}`])).status
   t.equal(await bearer(), 200)
-  await gateway.operate(({ keys }) => keys.resetSecretKey(user.account.id, 0))
+  await gateway.operate(({ defaultKeys }) => defaultKeys.resetSecretKey(user.account.id, 0))
   await until('the key is refused', async () => (await status()) === 401 || undefined, 1_000)
   t.equal(await bearer(), 401)
 })

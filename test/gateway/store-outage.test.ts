@@ -174,11 +174,11 @@ t.test('a credential revoked before an outage stays refused during it', async (t
   const tokens = await Promise.all(made.map(gateway.tokens))
   for (const { secretKey } of made) t.equal((await withKey(secretKey)).status, 200)
   for (const { JwtToken } of tokens) t.equal((await withToken(JwtToken)).status, 200)
-  const newKey = await gateway.operate(async ({ accounts, keys, store }) => {
+  const newKey = await gateway.operate(async ({ accounts, defaultKeys, store }) => {
     await accounts.remove(deleted.account.id)
     await accounts.update(disabled.account.id, { isDisabled: true })
     await store.endSessions(signedOut.account.id)
-    return keys.resetSecretKey(reset.account.id, 0)
+    return defaultKeys.resetSecretKey(reset.account.id, 0)
   })
   // None of them is shown before the store has gone: that they are over was only heard of.
   await until('all changes were heard of', async () => {

@@ -20,7 +20,7 @@ t.test('a WebSocket that the access cookie admitted is closed when its session e
     'Sec-Fetch-Site': 'same-origin',
   }
   const seen = record(await openWebSocket(t, `${gateway.url}/ws`, { headers }))
-  await gateway.operate(({ keys }) => keys.resetSecretKey(account.account.id, 0))
+  await gateway.operate(({ defaultKeys }) => defaultKeys.resetSecretKey(account.account.id, 0))
   await until('it is closed', () => seen.closes.length > 0 || undefined, 5_000)
   t.match(seen.closes, [{ code: 4001 }])
 })

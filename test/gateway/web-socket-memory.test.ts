@@ -1,6 +1,6 @@
 import { queryObjects } from 'node:v8'
 import t from 'tap'
-import { ClientConnection } from '#http/h1/client-connection.ts'
+import { ClientConnection } from '#http/server/client-connection.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { openWebSocket, startWebSocketBackend } from './support/web-socket.ts'
@@ -15,7 +15,7 @@ t.test('closed WebSockets leave nothing in memory, though their key expires late
   const { account, secretKey } = await gateway.createAccount()
   const headers = { SecretKey: secretKey }
   const sockets = [await openWebSocket(t, `${gateway.url}/ws`, { headers })]
-  await gateway.operate(({ keys }) => keys.resetSecretKey(account.id, 3_600))
+  await gateway.operate(({ defaultKeys }) => defaultKeys.resetSecretKey(account.id, 3_600))
   for (let count = 0; count < 3; count++)
     sockets.push(await openWebSocket(t, `${gateway.url}/ws`, { headers }))
   t.equal(queryObjects(ClientConnection, { format: 'count' }), 4)

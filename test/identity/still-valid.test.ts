@@ -1,5 +1,5 @@
 import t from 'tap'
-import { admittedUntil } from '#identity/authorize.ts'
+import { admittedUntil } from '#identity/admitted-until.ts'
 import type { Principal } from '#identity/decision.ts'
 import { roleEpochIn } from '#identity/tokens/access-token-claims.ts'
 import { signingKeyIdOf } from '#identity/tokens/jwt.ts'

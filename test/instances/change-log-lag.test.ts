@@ -35,7 +35,7 @@ t.test('an instance 50,000 changes behind catches up at once and passes nothing 
 
   wire.cut()
   await until('the store is missed', async () => !(await readiness()))
-  await other.operate(({ keys }) => keys.resetSecretKey(reset.account.id, 0))
+  await other.operate(({ defaultKeys }) => defaultKeys.resetSecretKey(reset.account.id, 0))
   await logSessions(inspector, 50_000)
   await until('the store is back', readiness)
 

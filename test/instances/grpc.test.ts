@@ -48,7 +48,7 @@ function assertOpen(t: Test, calls: readonly Called[]): void {
 t.test('a key reset ends calls of the key and its tokens on every instance, and no others', async (t) => {
   const bystander = await openCalls()
   const { made, byKey, byToken } = await openCalls()
-  await first.operate(({ keys }) => keys.resetSecretKey(made.account.id, 0))
+  await first.operate(({ defaultKeys }) => defaultKeys.resetSecretKey(made.account.id, 0))
   await assertEnded(t, [...byKey, ...byToken])
   assertOpen(t, [...bystander.byKey, ...bystander.byToken])
 })
@@ -75,7 +75,7 @@ t.test('the end of a session ends only calls of its tokens', async (t) => {
 
 t.test('a call that its key does not outlive by a message is ended though no change was seen', async (t) => {
   const { made, byKey } = await openCalls()
-  await first.operate(({ keys }) => keys.resetSecretKey(made.account.id, 1))
+  await first.operate(({ defaultKeys }) => defaultKeys.resetSecretKey(made.account.id, 1))
   assertOpen(t, byKey)
   await until('the overlap is over', () => byKey.every(({ status }) => status !== undefined))
   for (const { status } of byKey) t.match(status, { code: 16, details: 'revoked' })

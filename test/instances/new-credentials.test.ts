@@ -52,11 +52,11 @@ async function untilWord(word: string, ask: () => Promise<readonly string[]>): P
 }
 
 t.test('a new key is valid on every instance at once, even without messages', (t) =>
-  first.operate(async ({ keys }) => {
+  first.operate(async ({ defaultKeys }) => {
     for (let round = 0; round < rounds; round++) {
       const { id, secretKey } = await newCaller()
       t.strictSame(await wordsOf('/any', { key: secretKey }), passed)
-      const key = await keys.resetSecretKey(id, 0)
+      const key = await defaultKeys.resetSecretKey(id, 0)
       t.strictSame(await wordsOf('/any', { key }), passed)
     }
   }),

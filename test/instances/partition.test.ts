@@ -36,7 +36,7 @@ t.test('a caller changed during a partition is served, though the change is publ
   t.strictSame([...answers], ['200'])
 
   const [{ account, secretKey } = { account: { id: '' }, secretKey: '' }] = accounts
-  await other.operate((operator) => operator.keys.resetSecretKey(account.id, 0))
+  await other.operate((operator) => operator.defaultKeys.resetSecretKey(account.id, 0))
   await until('what is published counts again', async () => {
     return (await wordOf(`${gateway.url}/any`, { SecretKey: secretKey })) === '401 secret-key-invalid'
   })

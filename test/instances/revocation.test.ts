@@ -16,7 +16,7 @@ interface Change {
 
 const changes: Readonly<Record<string, Change>> = {
   'a reset': {
-    make: ({ keys }, { account }) => keys.resetSecretKey(account.id, 0),
+    make: ({ defaultKeys }, { account }) => defaultKeys.resetSecretKey(account.id, 0),
     words: ['401 secret-key-invalid', '401 token-revoked'],
   },
   'another role': {

@@ -58,14 +58,14 @@ async function assertOpen(t: Test, opened: Opened): Promise<void> {
 t.test('a key reset closes WebSockets of the key and its tokens on every instance', async (t) => {
   const { made, byKey, byToken } = await openWebSockets(t)
   const bystander = await openWebSockets(t)
-  await first.operate(({ keys }) => keys.resetSecretKey(made.account.id, 0))
+  await first.operate(({ defaultKeys }) => defaultKeys.resetSecretKey(made.account.id, 0))
   await assertClosed(t, [...byKey, ...byToken])
   await assertOpen(t, [...bystander.byKey, ...bystander.byToken])
 })
 
 t.test('a key reset with overlap closes no WebSocket until the overlap ends', async (t) => {
   const { made, byKey, byToken } = await openWebSockets(t)
-  await first.operate(({ keys }) => keys.resetSecretKey(made.account.id, 1))
+  await first.operate(({ defaultKeys }) => defaultKeys.resetSecretKey(made.account.id, 1))
   await assertOpen(t, [...byKey, ...byToken])
   await until('the overlap is over', () => byKey.every(({ received }) => received.closes.length > 0))
   for (const { received } of byKey) t.match(received.closes, [{ code: 4001 }])

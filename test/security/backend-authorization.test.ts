@@ -134,7 +134,7 @@ t.test('a key that was reset is refused within 500 ms, whatever Authorization sa
   const { gateway, user } = await start(t)
   const sent = [`SecretKey: ${user.secretKey}`, 'Authorization: Bearer provider']
   t.equal((await ask(t, gateway.url, 'GET /key', sent)).status, 200)
-  await gateway.operate(({ keys }) => keys.resetSecretKey(user.account.id, 0))
+  await gateway.operate(({ defaultKeys }) => defaultKeys.resetSecretKey(user.account.id, 0))
   await until(
     'it is refused',
     async () => (await ask(t, gateway.url, 'GET /key', sent)).status === 401 || undefined,
@@ -230,7 +230,7 @@ t.test('an upgrade the same, and it is closed once its key has ended', async (t)
   const wrong = [...upgradeLines, `Authorization: Bearer ${user.secretKey}`]
   t.equal((await ask(t, gateway.url, 'GET /ws', wrong)).status, 400)
   t.equal(backend.upgrades.length, 1)
-  await gateway.operate(({ keys }) => keys.resetSecretKey(user.account.id, 0))
+  await gateway.operate(({ defaultKeys }) => defaultKeys.resetSecretKey(user.account.id, 0))
   await until('it is closed', () => seen.closes.length > 0 || undefined, 5_000)
   t.match(seen.closes, [{ code: 4001 }])
 })

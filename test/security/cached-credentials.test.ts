@@ -46,7 +46,9 @@ for (const driver of storeDrivers) {
 
     t.test('a cached account does not make a wrong key of it valid', async (t) => {
       const fresh = await gateway.createAccount()
-      const newer = await gateway.operate(({ keys }) => keys.resetSecretKey(user.account.id, 3_600))
+      const newer = await gateway.operate(({ defaultKeys }) =>
+        defaultKeys.resetSecretKey(user.account.id, 3_600),
+      )
       const [, , handle = '', secret = ''] = fresh.secretKey.split('_')
       const flipped = [...secret].toReversed().join('')
       for (let turn = 0; turn < 3; turn++) {

@@ -22,7 +22,8 @@ async function sendOften(t: Test, client: RawClient, line: string, status: numbe
 type Change = (gateway: TestGateway, made: CreatedAccount) => Promise<unknown>
 
 const changes: Readonly<Record<string, Change>> = {
-  'a reset': ({ operate }, { account }) => operate(({ keys }) => keys.resetSecretKey(account.id, 0)),
+  'a reset': ({ operate }, { account }) =>
+    operate(({ defaultKeys }) => defaultKeys.resetSecretKey(account.id, 0)),
   'a disabling': ({ operate }, { account }) =>
     operate(({ accounts }) => accounts.update(account.id, { isDisabled: true })),
   'a deletion': ({ operate }, { account }) => operate(({ accounts }) => accounts.remove(account.id)),

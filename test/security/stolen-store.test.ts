@@ -72,7 +72,7 @@ for (const driver of storeDrivers) {
     )
 
     // All that makes a secret, and all that keeps something of one.
-    await gateway.operate(async ({ config, store, setupLinks, accounts, keys, signingKeys }) => {
+    await gateway.operate(async ({ config, store, setupLinks, accounts, defaultKeys, signingKeys }) => {
       const clock = Date.now
       const limiter = openRateLimiter({
         store,
@@ -106,10 +106,10 @@ for (const driver of storeDrivers) {
         },
       )
       t.strictSame(mails, [])
-      await keys.reveal(id, 'secretKey')
-      await keys.resetSecretKey(id, 3_600)
-      const secretKey = await keys.reveal(id, 'secretKey')
-      const apiKey = await keys.resetApiKey(id)
+      await defaultKeys.reveal(id, 'secretKey')
+      await defaultKeys.resetSecretKey(id, 3_600)
+      const secretKey = await defaultKeys.reveal(id, 'secretKey')
+      const apiKey = await defaultKeys.resetApiKey(id)
       const privateKeys = (await signingKeys.load()).map(({ material }) => material.privateKey)
       Object.assign(secrets, {
         'used set-up link': usedLink.token,
@@ -154,9 +154,9 @@ for (const driver of storeDrivers) {
     })
 
     t.test('sealed data of a stolen store opens with its sealing key only', async (t) => {
-      await gateway.operate(async ({ store, accounts, keys, passwords }) => {
+      await gateway.operate(async ({ store, accounts, defaultKeys, passwords }) => {
         const account = await accounts.get(id)
-        t.equal(keys.unseal(account, 'secretKey'), secrets['secret key'])
+        t.equal(defaultKeys.unseal(account, 'secretKey'), secrets['secret key'])
         t.equal(
           await passwords.verify(password, account.portal.password, {
             client: 'test',

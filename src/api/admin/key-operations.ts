@@ -111,8 +111,8 @@ export function keyOperations({ actionsOf, actionsWithoutPassword, clock }: Admi
         problems: ['request-invalid', 'account-not-found', 'own-account'],
         handler: async (request) => {
           const { graceSeconds } = request.body
-          const { keys } = await actionsWithoutPassword(request)
-          return { secretKey: await keys.resetSecretKey(idOf(request), graceSeconds) }
+          const { defaultKeys } = await actionsWithoutPassword(request)
+          return { secretKey: await defaultKeys.resetSecretKey(idOf(request), graceSeconds) }
         },
       }),
     },
@@ -126,8 +126,8 @@ export function keyOperations({ actionsOf, actionsWithoutPassword, clock }: Admi
         responses: { 200: { description: 'The new key.', schema: apiKey } },
         problems: ['request-invalid', 'account-not-found', 'own-account'],
         handler: async (request) => {
-          const { keys } = await actionsWithoutPassword(request)
-          return { apiKey: await keys.resetApiKey(idOf(request)) }
+          const { defaultKeys } = await actionsWithoutPassword(request)
+          return { apiKey: await defaultKeys.resetApiKey(idOf(request)) }
         },
       }),
     },

@@ -76,14 +76,17 @@ const show: Command = {
   summary: 'Shows both keys again, if keys.reveal is true and encrypted copies are stored.',
   examples: ['gatehouse keys show ada@example.com'],
   run: async (invocation, who) => {
-    const { secretKey, apiKey, config } = await withOperator(invocation.config, async ({ keys, config }) => {
-      if (!(await keys.status(who)).secretKey.exists) {
-        const hint = 'Create a new one: gatehouse keys reset-secret'
-        throw new OperatorError('the account has no default secret key: it was revoked', { hint })
-      }
-      const secretKey = await keys.reveal(who, 'secretKey')
-      return { secretKey, apiKey: await keys.reveal(who, 'apiKey'), config }
-    })
+    const { secretKey, apiKey, config } = await withOperator(
+      invocation.config,
+      async ({ defaultKeys, config }) => {
+        if (!(await defaultKeys.status(who)).secretKey.exists) {
+          const hint = 'Create a new one: gatehouse keys reset-secret'
+          throw new OperatorError('the account has no default secret key: it was revoked', { hint })
+        }
+        const secretKey = await defaultKeys.reveal(who, 'secretKey')
+        return { secretKey, apiKey: await defaultKeys.reveal(who, 'apiKey'), config }
+      },
+    )
     if (secretKey === undefined || apiKey === undefined) {
       const resets = [
         ...(secretKey === undefined ? ['gatehouse keys reset-secret'] : []),

@@ -42,14 +42,14 @@ export const resetSecretKeyCommand: Command = {
     const { grace, graceSeconds } = readGrace(invocation, resetGrace)
     const ending = graceSeconds === 0 ? 'The old key is revoked.' : `The old key stays valid for ${grace}.`
     let note = ending
-    async function reset({ keys }: Operator): Promise<string> {
-      const { secretKey, previousSecretKey } = await keys.status(who)
+    async function reset({ defaultKeys }: Operator): Promise<string> {
+      const { secretKey, previousSecretKey } = await defaultKeys.status(who)
       // A revoked key that still works for a while ends with the reset, whatever the grace.
       if (!secretKey.exists)
         note = previousSecretKey
           ? 'The revoked key, which still worked, no longer does.'
           : 'There was no key to replace.'
-      return keys.resetSecretKey(who, graceSeconds)
+      return defaultKeys.resetSecretKey(who, graceSeconds)
     }
     return printNewKey(invocation, reset, {
       kind: 'secret',
@@ -66,7 +66,7 @@ export const resetApiKeyCommand: Command = {
   summary: 'Replaces the API key and prints the new one.',
   examples: ['gatehouse keys reset-api ada@example.com'],
   run: async (invocation, who) => {
-    return printNewKey(invocation, ({ keys }) => keys.resetApiKey(who), {
+    return printNewKey(invocation, ({ defaultKeys }) => defaultKeys.resetApiKey(who), {
       kind: 'API',
       data: (apiKey) => ({ apiKey }),
       heading: 'New API key:',

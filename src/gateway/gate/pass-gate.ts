@@ -6,7 +6,7 @@ import type { HeadUpstream } from '../forward/upstream-head.ts'
 import { toGatehouseError } from '../refusals/send-problem.ts'
 import type { Route } from '../routes/route.ts'
 import type { Gate } from './gate.ts'
-import type { CheckSecondTargets, SecondTargetResult } from './second-targets.ts'
+import type { CheckSecondTargets } from './second-targets.ts'
 
 interface PassGateOptions<MatchedRoute extends Route<HeadUpstream | undefined>, Incoming extends Arrival> {
   readonly gate: Gate<MatchedRoute, Incoming>
@@ -29,18 +29,17 @@ export function createPassGate<
 >(options: PassGateOptions<MatchedRoute, Incoming>): (arrival: Incoming) => void {
   const { gate, checkSecondTargets, sentHead = ({ head }) => head, admit, refuse } = options
 
-  function dispatch(result: MatchedRoute | GatehouseError, arrival: Incoming): void {
+  function dispatch(arrival: Incoming, result: MatchedRoute | GatehouseError): void {
     if (result instanceof GatehouseError) refuse(arrival, result)
     else if (arrival.fields.uncommon.secondTargets === undefined) admit(result, arrival, undefined)
     else admitWithTargets(result, arrival)
   }
 
   function admitWithTargets(route: MatchedRoute, arrival: Incoming): void {
-    const admitOrRefuse = (checked: SecondTargetResult) => {
+    whenSettled(arrival, checkSecondTargets(route, arrival), (checked) => {
       if (checked instanceof GatehouseError) refuse(arrival, checked)
       else admit(route, arrival, checked)
-    }
-    whenSettled(arrival, checkSecondTargets(route, arrival), admitOrRefuse)
+    })
   }
 
   function whenSettled<Result>(
@@ -58,14 +57,9 @@ export function createPassGate<
       })
   }
 
-  function dispatchLater(result: Promise<MatchedRoute | GatehouseError>, arrival: Incoming): void {
-    whenSettled(arrival, result, (settled) => dispatch(settled, arrival))
-  }
-
-  // Hot: an inner function would be allocated for each request.
   return function passGate(arrival) {
     const result = gate(arrival)
-    if (result instanceof Promise) dispatchLater(result, arrival)
-    else dispatch(result, arrival)
+    if (result instanceof Promise) whenSettled(arrival, result, dispatch.bind(undefined, arrival))
+    else dispatch(arrival, result)
   }
 }

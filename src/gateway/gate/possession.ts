@@ -89,9 +89,14 @@ export function useProof(
   proofs: Pick<Proofs, 'use'>,
   proof: ReadProof,
 ): GatehouseError | undefined | Promise<GatehouseError | undefined> {
-  const settle = (isFirst: boolean) => (isFirst ? undefined : proofInvalid(arrival, 'it was used before'))
-  const used = proofs.use(proof)
-  return used instanceof Promise ? used.then(settle) : settle(used)
+  const isFirst = proofs.use(proof)
+  return isFirst instanceof Promise
+    ? isFirst.then(refusalOfUse.bind(undefined, arrival))
+    : refusalOfUse(arrival, isFirst)
+}
+
+function refusalOfUse(arrival: GatedArrival, isFirst: boolean): GatehouseError | undefined {
+  return isFirst ? undefined : proofInvalid(arrival, 'it was used before')
 }
 
 function proofInvalid({ outcome }: GatedArrival, reason: string): GatehouseError {

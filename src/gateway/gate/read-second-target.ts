@@ -1,4 +1,4 @@
-import { encodeHighBytes } from '#http/h1/request-line.ts'
+import { encodeHighBytes } from '#http/server/request-line.ts'
 import { decodeBytes } from '#platform/text.ts'
 import type { Client } from '../arrival/client.ts'
 import type { SecondTargetForm } from '../arrival/second-target-fields.ts'

@@ -32,20 +32,18 @@ interface SecondTargetOptions
   readonly publicOrigin: string
 }
 
-/** What the upstream is told, or why the request is refused. */
-export type SecondTargetResult = SecondTargets | GatehouseError
-
 /**
  * Checks the second targets of a request, such as the Destination of a COPY or MOVE (RFC 4918 10.3): each must be one
  * unambiguous path of this gateway, which the caller may reach by its own route, at the same upstream. They are checked
  * whatever the method is: a backend may take the method from elsewhere. They are not counted as requests of their own.
  * @param route the admitted route of the request
+ * @returns what the upstream is told, or why the request is refused
  * @throws GatehouseError `store-unavailable`, as a rejection, if it cannot be decided
  */
 export type CheckSecondTargets = (
   route: Route<HeadUpstream | undefined>,
   arrival: GatedArrival,
-) => Promise<SecondTargetResult>
+) => Promise<SecondTargets | GatehouseError>
 
 export function createSecondTargetCheck(options: SecondTargetOptions): CheckSecondTargets {
   const { table, ownPaths, publicOrigin } = options

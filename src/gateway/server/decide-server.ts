@@ -1,4 +1,4 @@
-import { framingNames, NameTable } from '#http/h1/name-table.ts'
+import { framingNames, NameTable } from '#http/message/name-table.ts'
 import { onlyValueOf } from '#http/request-head.ts'
 import type { Principal } from '#identity/decision.ts'
 import { parseTraceparent, type Trace, type Tracer, traceparentOf } from '#ops/tracing/tracer.ts'

@@ -1,4 +1,4 @@
-import { type AdmittedCaller, type AuthState, admittedUntil } from '#identity/authorize.ts'
+import { type AdmittedCaller, type AuthState, admittedUntil } from '#identity/admitted-until.ts'
 import { certificateCarrier } from '#identity/carriers.ts'
 import type { Credential } from '#identity/credentials.ts'
 import { roleEpochIn } from '#identity/tokens/access-token-claims.ts'
@@ -33,7 +33,7 @@ export interface OpenCallers {
 interface OpenCallersOptions {
   readonly metrics: Metrics
   readonly clock: Clock
-  /** A function, as the directory is opened after the source of changes, which needs the open callers. */
+  /** What credentials are checked against; a reload may replace it. */
   authState(): AuthState
 }
 

@@ -1,4 +1,4 @@
-import type { NameTable } from '#http/h1/name-table.ts'
+import type { NameTable } from '#http/message/name-table.ts'
 import { type Arrival, type ArrivalReader, createArrival } from '../arrival/arrival.ts'
 import { type ChooseHandlerOptions, chooseHandler } from '../gate/choose-handler.ts'
 import type { RecognizeOrdinary } from '../lane/fast-lane.ts'

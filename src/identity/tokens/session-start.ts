@@ -1,5 +1,4 @@
 import type { KeyUses } from '#accounts/keys/uses.ts'
-import { isInRanges } from '#platform/addresses.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { isForeignKey } from '#platform/secrets/key-format.ts'
 import { digestOf, findKey, isApiKeyOf, parseKey } from '#platform/secrets/keys.ts'
@@ -7,6 +6,7 @@ import type { Clock } from '#platform/time.ts'
 import type { Account, AccountReader } from '#store/accounts.ts'
 import { keyOfSession, keyState, type SecretKey, unlimited, validUntil } from '#store/secret-keys.ts'
 import { portalEpochIn, type Session, type SessionStore, type Visitor } from '#store/sessions.ts'
+import { isFromAllowedAddress } from '../authorize.ts'
 import type { TokenLimits } from './access-token.ts'
 import { createSessionId } from './refresh-tokens.ts'
 
@@ -104,8 +104,7 @@ export function createKeyPairCheck(
     if (!account || !key || !isApiKey || state === 'revoked') throw new GatehouseError('credentials-invalid')
     if (state === 'expired') throw new GatehouseError('secret-key-expired')
     if (account.isDisabled) throw new GatehouseError('account-disabled')
-    if (key.addresses.length > 0 && !isInRanges(key.addresses, address))
-      throw new GatehouseError('address-forbidden')
+    if (!isFromAllowedAddress(key, address)) throw new GatehouseError('address-forbidden')
     return { account, key }
   }
 }
@@ -135,11 +134,16 @@ export function limitsOf(
  * @throws GatehouseError `scope-forbidden` if the key lacks one of them
  */
 export function narrowed(limits: TokenLimits, asked: readonly string[] | undefined): TokenLimits {
-  if (asked === undefined) return limits
-  const isAllowed = limits.scopes.length === 0 || asked.every((scope) => limits.scopes.includes(scope))
-  if (!isAllowed) {
-    const detail = 'The key or token does not have all scopes that were asked for.'
-    throw new GatehouseError('scope-forbidden', { detail })
-  }
-  return { ...limits, scopes: asked }
+  assertHasScopes(limits.scopes, asked)
+  return { ...limits, scopes: asked ?? limits.scopes }
+}
+
+/**
+ * @param scopes of a key or token; empty = it is not limited
+ * @throws GatehouseError `scope-forbidden` if one of those asked for is not among them
+ */
+export function assertHasScopes(scopes: readonly string[], asked: readonly string[] = []): void {
+  if (scopes.length === 0 || asked.every((scope) => scopes.includes(scope))) return
+  const detail = 'The key or token does not have all scopes that were asked for.'
+  throw new GatehouseError('scope-forbidden', { detail })
 }

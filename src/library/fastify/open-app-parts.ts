@@ -58,16 +58,14 @@ export async function openAppParts({ config, log, clock }: AppPartsOptions): Pro
     },
   )
   const parts = { ...storeParts, config }
-  const openCallers = createOpenCallers({ metrics, clock, authState: () => callerAuth })
-  const callerAuth = await openCallerAuth({
-    ...parts,
-    onChange: (change) => opened && openCallers.revalidate(change),
-  }).catch(async (error: unknown) => {
+  const callerAuth = await openCallerAuth(parts).catch(async (error: unknown) => {
     await parts.close()
     metrics.close()
     throw error
   })
   opened = callerAuth
+  const openCallers = createOpenCallers({ metrics, clock, authState: () => callerAuth })
+  callerAuth.onChange(openCallers.revalidate)
   const sendNotice = createNoticesFrom(parts)
   if (sendNotice) parts.store.onAudit(sendNotice)
   const monitor = openStoreMonitor(parts)

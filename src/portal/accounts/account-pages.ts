@@ -43,7 +43,11 @@ const handlers: Readonly<Record<ActionName, AccountHandler>> = {
   ),
   'reset-secret-key': (context, account) => resetKey(context, account, 'secretKey'),
   'reset-api-key': (context, account) => resetKey(context, account, 'apiKey'),
-  'end-overlap': act(({ actions }, id) => actions.keys.endOverlap(id), 'overlap-ended', 'overlap-over'),
+  'end-overlap': act(
+    ({ actions }, id) => actions.defaultKeys.endOverlap(id),
+    'overlap-ended',
+    'overlap-over',
+  ),
   'keys/revoke': (context, { id }) => revokeKey(context, id, `/accounts/${id}`),
   end: act(({ actions, form }, id) => actions.sessions.end(id, form('session')), ...sessionNotices),
   'end-all': act(({ actions }, id) => actions.sessions.endAllTokens(id), 'sessions-ended'),
@@ -176,7 +180,7 @@ async function showAccount(
 ): Promise<PageResult> {
   const { actions } = context
   const [keys, secretKeys, sessions, portalSessions] = await Promise.all([
-    actions.keys.status(account.id),
+    actions.defaultKeys.status(account.id),
     actions.secretKeys.list(account.id),
     readSessionsPage(context, account.id),
     actions.sessions.listPortal(account.id),

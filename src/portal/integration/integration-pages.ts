@@ -19,7 +19,7 @@ export const integrationPages: CreatePages = (options) => {
 
   async function reveal(context: SignedInContext, kind: KeyKind): Promise<PageResult> {
     const { actions, viewer, request } = context
-    const key = await actions.keys.reveal(viewer.account.id, kind)
+    const key = await actions.defaultKeys.reveal(viewer.account.id, kind)
     if (key === undefined) throw invalidField('password', context.texts.keys.notRevealable)
     return acceptsHtml(request) ? show(context, { shown: { kind, key } }) : { kind: 'data', data: { key } }
   }
@@ -62,7 +62,7 @@ export const integrationPages: CreatePages = (options) => {
     {
       path: '/integration/secret-key/end-overlap',
       post: async ({ actions, viewer }) => {
-        const hasEnded = await actions.keys.endOverlap(viewer.account.id)
+        const hasEnded = await actions.defaultKeys.endOverlap(viewer.account.id)
         return redirectTo('/integration', hasEnded ? 'overlap-ended' : 'overlap-over')
       },
     },
@@ -90,7 +90,7 @@ function createShowIntegration({ publicOrigin, routes, carriers }: PortalOptions
     const { actions, viewer } = context
     const { account } = viewer
     const [keys, secretKeys] = await Promise.all([
-      actions.keys.status(account.id),
+      actions.defaultKeys.status(account.id),
       actions.secretKeys.list(account.id),
     ])
     const callable = callableRoutes(routes, account)
@@ -113,7 +113,7 @@ function createShowIntegration({ publicOrigin, routes, carriers }: PortalOptions
 
 /** The current state of an overlap, polled by the script of the page. */
 async function currentOverlap({ actions, viewer, locale, texts }: SignedInContext, now: EpochMs) {
-  const keys = await actions.keys.status(viewer.account.id)
+  const keys = await actions.defaultKeys.status(viewer.account.id)
   const overlap = overlapOf(keys)
   if (!overlap) {
     const { overlapOver, revokedOver } = texts.keys
@@ -142,8 +142,8 @@ export async function replaceKey(
   const graceSeconds = kind === 'apiKey' ? 0 : graceSecondsOf(context)
   const key =
     kind === 'apiKey'
-      ? await actions.keys.replaceApiKey(id, createdAt)
-      : await actions.keys.replaceSecretKey(id, createdAt, graceSeconds)
+      ? await actions.defaultKeys.replaceApiKey(id, createdAt)
+      : await actions.defaultKeys.replaceSecretKey(id, createdAt, graceSeconds)
   return key === undefined ? undefined : { key, graceSeconds }
 }
 

@@ -183,8 +183,8 @@ function failureReason(error: unknown, { late, unreachable }: Texts['tryIt']): s
 type Keys = Readonly<Record<KeyKind, string>>
 
 function readKeys({ actions, viewer }: SignedInContext): Keys | undefined {
-  const secretKey = actions.keys.unseal(viewer.account, 'secretKey')
-  const apiKey = actions.keys.unseal(viewer.account, 'apiKey')
+  const secretKey = actions.defaultKeys.unseal(viewer.account, 'secretKey')
+  const apiKey = actions.defaultKeys.unseal(viewer.account, 'apiKey')
   return secretKey !== undefined && apiKey !== undefined ? { secretKey, apiKey } : undefined
 }
 

@@ -23,14 +23,14 @@ for (const driver of storeDrivers)
     })
     const client = await connectRaw(t, url)
     const delays: number[] = []
-    await gateway.operate(async ({ keys }) => {
+    await gateway.operate(async ({ defaultKeys }) => {
       for (let round = 0; round < resets; round++) {
         const { account, secretKey } = await gateway.createAccount()
         const head = `GET /key HTTP/1.1\r\nHost: gateway.test\r\nSecretKey: ${secretKey}\r\n\r\n`
         const status = async () => (await client.send(head).response()).status
         // A busy machine may not get an answer of Redis in time: then it is 503, and asked again.
         await until('it is accepted', async () => (await status()) === 200 || undefined)
-        await keys.resetSecretKey(account.id, 0)
+        await defaultKeys.resetSecretKey(account.id, 0)
         const resetAt = performance.now()
         let askedAt = resetAt
         while ((await status()) === 200) askedAt = performance.now()

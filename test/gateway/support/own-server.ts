@@ -4,7 +4,7 @@ import type { Test } from 'tap'
 import type { Arrival } from '#gateway/arrival/arrival.ts'
 import type { ArrivalServer } from '#gateway/server/arrival-server.ts'
 import { createGatewayServer, type Traffic } from '#gateway/server/server.ts'
-import { framingNames, NameTable } from '#http/h1/name-table.ts'
+import { framingNames, NameTable } from '#http/message/name-table.ts'
 import { usualFieldReader } from '../../setup/carriers.ts'
 import { portOf } from '../../setup/net.ts'
 

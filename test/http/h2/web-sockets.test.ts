@@ -4,7 +4,7 @@ import type { ClientHttp2Session, OutgoingHttpHeaders } from 'node:http2'
 import { createServer } from 'node:net'
 import t, { type Test } from 'tap'
 import type { OpenConnection } from '#http/client-exchange.ts'
-import { createSessionOpener } from '#http/h2/client-session.ts'
+import { createSessionOpener } from '#http/server/h2/client-session.ts'
 import { DeadlineSweep } from '#platform/deadline-sweep.ts'
 import { shortFrame } from '../../gateway/forward/tunnels.ts'
 import { ask as askHttp1 } from '../../gateway/support/ask.ts'
@@ -74,7 +74,7 @@ t.test('a WebSocket over HTTP/2 reaches a backend of HTTP/1.1, and ends when its
   t.strictSame(echo, frame)
   const received: Buffer[] = []
   stream.on('data', (chunk: Buffer) => received.push(chunk)).on('error', () => {})
-  await gateway.operate(({ keys }) => keys.resetSecretKey(account.id, 0))
+  await gateway.operate(({ defaultKeys }) => defaultKeys.resetSecretKey(account.id, 0))
   await once(stream, 'close')
   t.equal(Buffer.concat(received).readUInt16BE(2), 4001)
 })

@@ -109,7 +109,7 @@ t.test('a key that was reset is refused at once', async (t) => {
   const { account, secretKey } = await createAccount()
   const call = async () => (await fetch(`${url}/me`, { headers: { SecretKey: secretKey } })).status
   t.equal(await call(), 200)
-  await operate(({ keys }) => keys.resetSecretKey(account.id, 0))
+  await operate(({ defaultKeys }) => defaultKeys.resetSecretKey(account.id, 0))
   t.ok(await until('refused', async () => (await call()) === 401))
 })
 

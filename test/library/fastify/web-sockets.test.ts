@@ -104,7 +104,7 @@ t.test('a revoked credential closes its WebSockets with 4001, on both sides', as
   const [{ closes }, { messages }] = [record(mine), record(theirs)]
   await until('both are connected', () => backend.sockets.length === 2)
   const { closes: atBackend } = record(backend.sockets[0])
-  await operate(({ keys }) => keys.resetSecretKey(account.id, 0))
+  await operate(({ defaultKeys }) => defaultKeys.resetSecretKey(account.id, 0))
   await until('the close', () => closes.length === 1)
   t.match(closes, [{ code: 4001, reason: 'revoked' }])
   await until('the close at the backend', () => atBackend.length === 1)

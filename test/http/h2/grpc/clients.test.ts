@@ -192,7 +192,7 @@ for (const { name, skip, open } of languages) {
         staysOpen: true,
       })
       await until('both are at the backend', () => backend.seen.length === before.seen + 2)
-      await gateway.operate(({ keys }) => keys.resetSecretKey(waiting.account.id, 0))
+      await gateway.operate(({ defaultKeys }) => defaultKeys.resetSecretKey(waiting.account.id, 0))
       const assertInTime = startPromise(t)
       for (const { ended } of [silent, upload]) t.match(await ended, { code: 16, details: 'revoked' })
       assertInTime()
@@ -204,7 +204,7 @@ for (const { name, skip, open } of languages) {
       const byKey = await openChat({ call }, { secretkey })
       const byToken = await openChat({ call }, { authorization: `Bearer ${JwtToken}` })
       const kept = await openChat({ call }, { secretkey: other.secretKey })
-      await gateway.operate(({ keys }) => keys.resetSecretKey(account.account.id, 0))
+      await gateway.operate(({ defaultKeys }) => defaultKeys.resetSecretKey(account.account.id, 0))
       const assertInTime = startPromise(t)
       for (const chat of [byKey, byToken]) {
         t.match(await chat.ended, { code: 16, details: 'revoked' })

@@ -1,0 +1,80 @@
+import { Duplex } from 'node:stream'
+import type { FrameStream } from '../../h2/framing/frame-stream.ts'
+import { errorCode } from '../../h2/framing/protocol.ts'
+import type { StreamEvents } from '../../h2/framing/streams.ts'
+
+/** An HTTP/2 stream as a Node stream: for a tunnel, after the head of the response. */
+export class StreamDuplex extends Duplex implements StreamEvents {
+  readonly #stream: FrameStream
+  readonly #onClosed: () => void
+  #onWritten: ((error?: Error | null) => void) | undefined
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(stream: FrameStream, onClosed: () => void) {
+    super()
+    this.#stream = stream
+    this.#onClosed = onClosed
+    stream.events = this
+  }
+
+  /** Calls back once nothing has been read or written for this long; 0 = never. */
+  setTimeout(ms: number, onTimeout?: () => void): this {
+    clearTimeout(this.#timer)
+    this.#timer = ms === 0 || onTimeout === undefined ? undefined : setTimeout(onTimeout, ms).unref()
+    return this
+  }
+
+  override _read(): void {
+    // The body may have ended together with the head.
+    if (this.#stream.body.isRead) this.push(null)
+    else this.#stream.body.resume()
+  }
+
+  override _write(chunk: Buffer, _encoding: string, onWritten: (error?: Error | null) => void): void {
+    this.#timer?.refresh()
+    if (this.#stream.write(chunk)) onWritten()
+    else this.#onWritten = onWritten
+  }
+
+  override _final(onWritten: (error?: Error | null) => void): void {
+    this.#stream.end()
+    onWritten()
+  }
+
+  override _destroy(error: Error | null, onDestroyed: (error: Error | null) => void): void {
+    clearTimeout(this.#timer)
+    this.#stream.reset(error === null ? errorCode.cancel : errorCode.internalError)
+    onDestroyed(error)
+  }
+
+  /** Never called: only streams that this side has opened receive a head. */
+  onHead(): void {}
+
+  onData(chunk: Buffer): void {
+    this.#timer?.refresh()
+    // A copy, as the stream may be read only after the chunk's memory has been reused.
+    if (!this.push(Buffer.from(chunk))) this.#stream.body.pause()
+  }
+
+  isReleased(): boolean {
+    return true
+  }
+
+  onEnd(): void {
+    this.push(null)
+  }
+
+  onDrain(): void {
+    const onWritten = this.#onWritten
+    this.#onWritten = undefined
+    onWritten?.()
+  }
+
+  onEndSent(): void {}
+
+  onClose(code: number): void {
+    this.#onClosed()
+    // After an orderly end, data that is still buffered is passed on.
+    if (code !== errorCode.noError) this.destroy()
+  }
+}

@@ -1,0 +1,50 @@
+import t from 'tap'
+import { deferWrite } from '#http/socket-writes.ts'
+
+/** @returns resolves in the next turn of the event loop */
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
+
+t.test('writes of one turn follow each other at its end, in their order', async (t) => {
+  const written: number[] = []
+  const put = (number: number) => deferWrite({ isDeferred: false, writeNow: () => written.push(number) })
+  put(1)
+  await Promise.resolve().then(() => put(2))
+  t.strictSame(written, [])
+  await nextTurn()
+  t.strictSame(written, [1, 2])
+  put(3)
+  await nextTurn()
+  t.strictSame(written, [1, 2, 3])
+})
+
+t.test('a write may put off the next, which comes a turn later', async (t) => {
+  const written: string[] = []
+  const second = { isDeferred: false, writeNow: () => written.push('second') }
+  deferWrite({
+    isDeferred: false,
+    writeNow: () => {
+      written.push('first')
+      deferWrite(second)
+    },
+  })
+  await nextTurn()
+  t.strictSame(written, ['first'])
+  await nextTurn()
+  t.strictSame(written, ['first', 'second'])
+})
+
+t.test('no more than 128 wait for each other', async (t) => {
+  for (const [count, atOnce] of [
+    [127, 0],
+    [128, 0],
+    [129, 128],
+    [400, 384],
+  ] as const) {
+    let written = 0
+    for (let number = 0; number < count; number++)
+      deferWrite({ isDeferred: false, writeNow: () => written++ })
+    t.equal(written, atOnce, `${count}`)
+    await nextTurn()
+    t.equal(written, count, `${count}, at the end of the turn`)
+  }
+})
