@@ -54,8 +54,10 @@ export const requestMark = {
   forwardedHost: firstOwnMark + 8,
   requestId: firstOwnMark + 9,
   origin: firstOwnMark + 10,
+  /** Forwarded from trusted proxies only, and replaced where the gateway strips a prefix. */
+  forwardedPrefix: firstOwnMark + 11,
   /** The first header of `keys.accept`; the others follow by number. */
-  key: firstOwnMark + 11,
+  key: firstOwnMark + 12,
 } as const
 
 /** Hop-by-hop (RFC 9110 7.6.1), and the framing and routing that the gateway does itself. */
@@ -169,6 +171,7 @@ function markedNames(dropped: ReadonlySet<string>, { headers }: Carriers): reado
     ...folded(requestMark.special, secondTargetNames),
     ...folded(requestMark.methodOverride, methodOverrides),
     ...folded(requestMark.forwarding, forwardingNames),
+    ...folded(requestMark.forwardedPrefix, ['xforwardedprefix']),
     { name: 'xforwarded', mark: requestMark.forwarding, isPrefix: true },
     ...framingNames,
     ...exactly(requestMark.dropped, hopByHop),

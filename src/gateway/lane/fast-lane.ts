@@ -19,6 +19,7 @@ import { recordCorsHeaders } from '../arrival/outcome.ts'
 import { createRequestId, trustedRequestId } from '../arrival/request-id.ts'
 import { framingLine, isLastOnConnection } from '../forward/connection-lines.ts'
 import type { OwnCookies } from '../forward/own-cookies.ts'
+import { forwardedPrefix } from '../forward/stripped-prefix.ts'
 import { hasUpstream } from '../gate/route-request.ts'
 import { parseHost } from '../routes/hosts.ts'
 import type { OwnPaths } from '../routes/own-paths.ts'
@@ -68,7 +69,7 @@ export function createFastLane(options: FastLaneOptions): RecognizeOrdinary {
     const client = readClient(exchange, host, fields, trusted)
     const destination = client.host === '' ? undefined : readDestination(head, host)
     if (destination === undefined) return undefined
-    const route = findRoute(head, destination)
+    const route = findRoute(head, fields, destination)
     if (route === undefined) return undefined
     const now = monotonicClock()
     const caller = recallCaller(route.access, head, fields, now)
@@ -91,11 +92,16 @@ export function createFastLane(options: FastLaneOptions): RecognizeOrdinary {
     return request
   }
 
-  function findRoute(head: ParsedHead, { target, hostName }: Destination): Route<Upstream> | undefined {
+  function findRoute(
+    head: ParsedHead,
+    { hasOuterPrefix }: OrdinaryFields,
+    { target, hostName }: Destination,
+  ): Route<Upstream> | undefined {
     if (ownPaths.mayHave(target.path) || ownPaths.isOwnHost(hostName)) return undefined
     const match = table.match(hostName, target, head.method)
     if (match.kind !== 'route' || !hasUpstream(match.route)) return undefined
-    return forwardsUnchanged(match.route, head) ? match.route : undefined
+    if (hasOuterPrefix && match.route.rewrite !== undefined) return undefined
+    return forwardsInSlices(match.route, head) ? match.route : undefined
   }
 
   function recallCaller(
@@ -126,7 +132,8 @@ export function createFastLane(options: FastLaneOptions): RecognizeOrdinary {
 
   /** In the order of gateway/forward/upstream-head.ts: identity last, so that no client field can follow it. */
   function writeLines(request: LaneRequest, decision: AllowedDecision, kept: string): string {
-    const { head, client, requestId } = request
+    const { head, client, requestId, strippedPrefix } = request
+    const prefix = strippedPrefix === undefined ? '' : forwardedPrefix(strippedPrefix)
     return (
       kept +
       framingLine(head.body) +
@@ -134,6 +141,7 @@ export function createFastLane(options: FastLaneOptions): RecognizeOrdinary {
       client.protocol +
       '\r\nX-Forwarded-Host: ' +
       client.host +
+      (prefix === '' ? '' : `\r\nX-Forwarded-Prefix: ${prefix}`) +
       '\r\nX-Forwarded-For: ' +
       client.forwardedFor +
       '\r\nX-Request-Id: ' +
@@ -174,11 +182,10 @@ function readDestination(head: ParsedHead, host: string): Destination | undefine
   return hostName === undefined ? undefined : { target, hostName }
 }
 
-/** Whether the route needs nothing that only the general path does: no rewriting, no inspection of fields or bodies. */
-function forwardsUnchanged(route: Route<Upstream>, head: ParsedHead): boolean {
+/** Whether the route needs nothing that only the general path does, such as an inspection of fields or bodies. */
+function forwardsInSlices(route: Route<Upstream>, head: ParsedHead): boolean {
   const { body } = head
   return (
-    route.rewrite === undefined &&
     !route.forwardsCredentials &&
     !route.access.leavesAuthorization &&
     !isLastOnConnection(head, route) &&

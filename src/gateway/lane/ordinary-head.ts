@@ -24,6 +24,8 @@ export interface OrdinaryFields extends ClientClaims {
   /** The first X-Request-Id. */
   requestId: string | undefined
   origin: string | undefined
+  /** Whether a trusted proxy names a prefix that it has stripped. */
+  hasOuterPrefix: boolean
   /** The lines that are forwarded to the backend. */
   lines: string
 }
@@ -49,6 +51,7 @@ export function createOrdinaryHeadReader({ carriers, ownCookies }: OrdinaryHeadO
     forwardedHost: undefined,
     requestId: undefined,
     origin: undefined,
+    hasOuterPrefix: false,
     lines: '',
   }
   let isTrusted = false
@@ -67,6 +70,9 @@ export function createOrdinaryHeadReader({ carriers, ownCookies }: OrdinaryHeadO
       case mark.keepAlive:
       case requestMark.dropped:
         return false
+      case requestMark.forwardedPrefix:
+        read.hasOuterPrefix = isTrusted
+        return isTrusted
       case requestMark.forwarding:
         return isTrusted
       case requestMark.forwardedFor:
@@ -117,6 +123,7 @@ export function createOrdinaryHeadReader({ carriers, ownCookies }: OrdinaryHeadO
     read.forwardedHost = undefined
     read.requestId = undefined
     read.origin = undefined
+    read.hasOuterPrefix = false
     const lines = keptLines(head, visitLine)
     if (lines === undefined || read.host === '') return undefined
     read.lines = lines
