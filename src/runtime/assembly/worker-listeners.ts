@@ -46,8 +46,13 @@ export function createWorkerListeners(options: WorkerListenersOptions): WorkerLi
     ...createConnectionEvents(metrics, log),
     mayAccept: () => mayAcceptInAll(servers.reduce((sum, { connections }) => sum + connections.size, 0)),
   }
-  const { ticketKeys } = options
-  const main = createGatewayServer({ ...config.listen, ...events, ticketKeys, traffic })
+  const main = createGatewayServer({
+    ...config.listen,
+    ...events,
+    ticketKeys: options.ticketKeys,
+    traffic,
+    names: () => traffic().names,
+  })
   const decide =
     config.decide &&
     createDecideServer({ ...decideOptions(config), ...events, traffic: () => trafficOf('decide') })
