@@ -53,9 +53,9 @@ async function openInstance({ config }: LoadedConfig, index: number) {
     log,
     metrics,
     clock,
-    onChange: (change) => {
-      if (change?.kind === 'account') note(change.accountId, index)
-    },
+  })
+  identity.onChange((change) => {
+    if (change?.kind === 'account') note(change.accountId, index)
   })
   openStoreMonitor({ store, storeConnection: identity.storeConnection, log, metrics })
   return identity

@@ -94,7 +94,6 @@ export function createDecide(options: DecideOptions): DecideHandler {
   const passGate = createPassGate<DecidedRoute, DecideArrival>({
     gate,
     checkSecondTargets,
-    sentHead: ({ sentHead }) => sentHead,
     // The proxy forwards second targets unchanged, so here they are only checked.
     admit: allow,
     refuse: (arrival, error) => {
@@ -105,16 +104,9 @@ export function createDecide(options: DecideOptions): DecideHandler {
   })
 
   return function decide(arrival) {
-    if (arrival.problem !== undefined) {
-      refuseDecision(arrival, arrival.problem)
-      return
-    }
-    const error = undecidable(chooseHandler(arrival, options))
-    if (error !== undefined) {
-      refuseDecision(arrival, error)
-      return
-    }
-    passGate(arrival)
+    const error = arrival.problem ?? undecidable(chooseHandler(arrival, options))
+    if (error !== undefined) refuseDecision(arrival, error)
+    else passGate(arrival)
   }
 }
 

@@ -57,7 +57,7 @@ export function createOwnEndpoints(): OwnEndpoints {
       if (exchange.socket === undefined) return
       response.detachSocket(exchange.socket)
       response.emit('close')
-      exchange.endExternally({ closes: !response.shouldKeepAlive || hasConnectionClose(response) })
+      exchange.endOnSocket(response.shouldKeepAlive && !hasConnectionClose(response))
     })
     api.routing(request, response)
 

@@ -206,7 +206,7 @@ function createEvents({
   followTunnel,
   followStream,
   usageMeter,
-}: Pick<ProxyOptions, 'followTunnel' | 'followStream' | 'usageMeter'>): ForwardEvents<ProxiedRequest> {
+}: ProxyOptions): ForwardEvents<ProxiedRequest> {
   return {
     onSent: ({ arrival }, now, target) => {
       recordSent(arrival.outcome, now, target)

@@ -82,8 +82,8 @@ export class ClientConnection
     this.writer.begin({ status, reason, lines, framing }, keepAlive)
   }
 
-  endExternally({ closes }: { readonly closes: boolean }): void {
-    this.#isClosing = closes
+  endOnSocket(persists: boolean): void {
+    this.#isClosing = !persists
     this.#endExchange()
   }
 

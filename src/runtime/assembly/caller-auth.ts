@@ -37,13 +37,10 @@ export interface CallerAuth extends TokenIssuers {
   readonly storeConnection: Readonly<StoreConnectionState>
   /** Whether the store is reachable, or the cache can still serve. */
   health(): StoreHealth
+  /** @param listener called on a change once caches and keys reflect it; undefined = any change. Replaces the last */
+  onChange(listener: (change: Change | undefined) => void): void
   /** Stops listening to the store; the parts above continue with what they have. */
   close(): void
-}
-
-interface CallerAuthOptions extends CallerParts {
-  /** Called on a change once caches and keys reflect it; undefined = any change. */
-  onChange(change: Change | undefined): void
 }
 
 /**
@@ -62,8 +59,9 @@ const idlePollMs = 400
 const initialConnectTimeoutMs = 500
 
 /** Leaves nothing open if it throws. @throws OperatorError for an unreadable key; GatehouseError without the store */
-export async function openCallerAuth(options: CallerAuthOptions): Promise<CallerAuth> {
-  const { config, store, metrics, log, clock, memory, onChange } = options
+export async function openCallerAuth(options: CallerParts): Promise<CallerAuth> {
+  const { config, store, metrics, log, clock, memory } = options
+  let tellChange: (change: Change | undefined) => void = () => {}
   const { algorithm, keys } = config.tokens
   const storeConnection = new StoreConnectionState()
   storeConnection.readAt = memory?.lastReadAt ?? storeConnection.readAt
@@ -117,11 +115,16 @@ export async function openCallerAuth(options: CallerAuthOptions): Promise<Caller
       verified.clear()
       directory.invalidateDecisions()
       revocationFeed?.restart('signing-keys')
-      onChange({ kind: 'signing-keys' })
+      tellChange({ kind: 'signing-keys' })
     },
   })
-  const parts = { storeConnection, directory, keyLoader, revocationFeed }
-  const invalidation = openCacheInvalidation(options, parts)
+  const invalidation = openCacheInvalidation(options, {
+    storeConnection,
+    directory,
+    keyLoader,
+    revocationFeed,
+    onChange: (change) => tellChange(change),
+  })
   try {
     await loadInitialKeys(options, keyLoader)
     await invalidation.poll()
@@ -141,6 +144,9 @@ export async function openCallerAuth(options: CallerAuthOptions): Promise<Caller
     issuers,
     hasIssuer: issuers.has,
     storeConnection,
+    onChange: (listener) => {
+      tellChange = listener
+    },
     health: () => healthOf(keyring, storeConnection, monotonicClock() - config.cache.maxStaleMs),
     close: () => {
       invalidation.close()
@@ -162,10 +168,7 @@ function healthOf(
 }
 
 /** The gateway starts even if Redis is unreachable, but not if its data or signing keys cannot be read. */
-async function loadInitialKeys(
-  { config, store, memory }: CallerAuthOptions,
-  keyLoader: KeyLoader,
-): Promise<void> {
+async function loadInitialKeys({ config, store, memory }: CallerParts, keyLoader: KeyLoader): Promise<void> {
   if (config.store.driver === 'sqlite') return keyLoader.load()
   const readyError: unknown = await store.ready(initialConnectTimeoutMs).then(
     () => undefined,
@@ -188,12 +191,13 @@ interface InvalidatedParts {
   readonly directory: CachedDirectory
   readonly keyLoader: KeyLoader
   readonly revocationFeed: RevocationFeed | undefined
+  onChange(change: Change | undefined): void
 }
 
 /** Keeps caches and keys consistent with the store. */
 function openCacheInvalidation(
-  { config, store, limiter, memory, log, metrics, clock, onChange }: CallerAuthOptions,
-  { storeConnection, directory, keyLoader, revocationFeed }: InvalidatedParts,
+  { config, store, limiter, memory, log, metrics, clock }: CallerParts,
+  { storeConnection, directory, keyLoader, revocationFeed, onChange }: InvalidatedParts,
 ): Invalidation {
   const logConnectionChange = createConnectionLogger(log, metrics)
   const logFaultOnce = createFaultLogger(log)

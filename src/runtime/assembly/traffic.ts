@@ -126,7 +126,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     }),
     proxy,
     fastLane:
-      cors || assertion || tracer
+      assertion || tracer
         ? undefined
         : createFastLane({
             ...shared,

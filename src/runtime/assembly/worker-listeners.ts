@@ -46,13 +46,8 @@ export function createWorkerListeners(options: WorkerListenersOptions): WorkerLi
     ...createConnectionEvents(metrics, log),
     mayAccept: () => mayAcceptInAll(servers.reduce((sum, { connections }) => sum + connections.size, 0)),
   }
-  const main = createGatewayServer({
-    ...config.listen,
-    ...events,
-    ticketKeys: options.ticketKeys,
-    traffic,
-    names: () => traffic().names,
-  })
+  const { ticketKeys } = options
+  const main = createGatewayServer({ ...config.listen, ...events, ticketKeys, traffic })
   const decide =
     config.decide &&
     createDecideServer({ ...decideOptions(config), ...events, traffic: () => trafficOf('decide') })

@@ -6,7 +6,6 @@ import { type Exporter, openExporter } from '#ops/tracing/exporter.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import { readVersion } from '#platform/package.ts'
 import { deriveKeys } from '#platform/secrets/sealing.ts'
-import type { Change } from '#store/changes.ts'
 import { type CallerAuth, openCallerAuth } from './caller-auth.ts'
 import { callerAuthConfigOf } from './store-parts.ts'
 import { buildTraffic, type TrafficOptions, type WorkerTraffic } from './traffic.ts'
@@ -22,11 +21,7 @@ export interface WorkerParts {
   closeUnshared(other: WorkerParts | undefined): void
 }
 
-interface WorkerPartsOptions
-  extends Omit<TrafficOptions, 'config' | 'callerAuth' | 'upstreams' | 'exporter'> {
-  /** Called for changes in this CallerAuth, once it is open. */
-  onChange(change: Change | undefined, callerAuth: CallerAuth): void
-}
+type WorkerPartsOptions = Omit<TrafficOptions, 'config' | 'callerAuth' | 'upstreams' | 'exporter'>
 
 /**
  * Builds the parts of a config; unchanged parts are reused from `before`, with their caches and connections.
@@ -35,26 +30,15 @@ interface WorkerPartsOptions
 type BuildWorkerParts = (config: Config, before?: WorkerParts) => Promise<WorkerParts>
 
 export function createWorkerPartsBuilder(options: WorkerPartsOptions): BuildWorkerParts {
-  const { onChange, ...shared } = options
   const targetKeys = deriveKeys(options.sealingKeys, 'targets')
-
-  async function openOwnCallerAuth(config: Config): Promise<CallerAuth> {
-    let opened: CallerAuth | undefined
-    opened = await openCallerAuth({
-      ...shared,
-      config,
-      onChange: (change) => opened && onChange(change, opened),
-    })
-    return opened
-  }
 
   return async function build(config, before) {
     const isReused =
       before && isDeepStrictEqual(callerAuthConfigOf(config), callerAuthConfigOf(before.config))
-    const callerAuth = isReused ? before.callerAuth : await openOwnCallerAuth(config)
-    const upstreams = openUpstreams(config.upstreams, before?.upstreams, { log: shared.log, targetKeys })
+    const callerAuth = isReused ? before.callerAuth : await openCallerAuth({ ...options, config })
+    const upstreams = openUpstreams(config.upstreams, before?.upstreams, { log: options.log, targetKeys })
     const hasSameTracing = before && isDeepStrictEqual(config.tracing, before.config.tracing)
-    const exporter = hasSameTracing ? before.exporter : openTraceExporter(config, shared)
+    const exporter = hasSameTracing ? before.exporter : openTraceExporter(config, options)
 
     function closeUnshared(other: WorkerParts | undefined): void {
       if (other?.callerAuth !== callerAuth) callerAuth.close()
@@ -68,7 +52,7 @@ export function createWorkerPartsBuilder(options: WorkerPartsOptions): BuildWork
         // Until then the previous config serves the issuers whose keys it has.
         await callerAuth.issuers.settled()
       }
-      const traffic = await buildTraffic({ ...shared, config, callerAuth, upstreams, exporter })
+      const traffic = await buildTraffic({ ...options, config, callerAuth, upstreams, exporter })
       return { config, callerAuth, upstreams, traffic, exporter, closeUnshared }
     } catch (error) {
       closeUnshared(before)

@@ -54,10 +54,12 @@ async function openParts(options: WorkerOptions, opened: AsyncDisposableStack): 
     () => built?.config ?? config,
   )
   opened.defer(parts.close)
+  const traffic = () => current().traffic
+  const listeners = createWorkerListeners({ config, ticketKeys, traffic, metrics, log })
   const openCallers = createOpenCallers({ metrics, clock, authState: () => current().callerAuth })
   const grpcCalls = createGrpcCalls({
     followStream: openCallers.followStream,
-    openArrivals: () => listeners.openArrivals(),
+    openArrivals: listeners.openArrivals,
   })
   let ownUrl = ''
   const build = createWorkerPartsBuilder({
@@ -67,12 +69,10 @@ async function openParts(options: WorkerOptions, opened: AsyncDisposableStack): 
     grpcCalls,
     heldBodies: createHeldBodies(),
     onUntrustedProxy: createUntrustedProxyLogger(log),
-    onChange: (change, callerAuth) => {
-      if (callerAuth === built?.callerAuth) openCallers.revalidate(change)
-    },
   })
 
   built = await build(config)
+  built.callerAuth.onChange(openCallers.revalidate)
   opened.defer(async () => {
     const { exporter, closeUnshared } = current()
     closeUnshared(undefined)
@@ -83,8 +83,6 @@ async function openParts(options: WorkerOptions, opened: AsyncDisposableStack): 
   metrics.collectIssuers(() => current().callerAuth.issuers.states())
   const storeMonitor = opened.adopt(openStoreMonitor(parts), (monitor) => monitor.close())
   const events = opened.adopt(openEvents(parts), (one) => one.close())
-  const traffic = () => current().traffic
-  const listeners = createWorkerListeners({ config, ticketKeys, traffic, metrics, log })
 
   function current(): WorkerParts {
     if (built === undefined) throw new Error('nothing is built yet')
@@ -110,8 +108,10 @@ async function openParts(options: WorkerOptions, opened: AsyncDisposableStack): 
         log.level = nextConfig.log.level
         void events.use(nextConfig)
         before.closeUnshared(nextParts)
+        if (before.callerAuth === nextParts.callerAuth) return
+        nextParts.callerAuth.onChange(openCallers.revalidate)
         // Keys in the config may have been removed, for which there is no change event.
-        if (before.callerAuth !== nextParts.callerAuth) openCallers.revalidate(undefined)
+        openCallers.revalidate(undefined)
       },
       discard,
     }

@@ -59,7 +59,6 @@ export async function startServerOf(t: Test, traffic: () => Traffic): Promise<Om
     onSessionError: () => {},
     tls: undefined,
     traffic,
-    names: () => names,
     isDraining: () => false,
     acceptQueues: 1,
     mayAccept: () => true,

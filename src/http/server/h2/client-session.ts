@@ -107,9 +107,8 @@ class ClientSession implements OpenConnection, StreamOwner {
     if (first !== undefined) this.#connection.receive(first)
   }
 
-  *exchanges(): Generator<ClientStream> {
-    // The cast is sound: only #onStream sets a holder, and always to a ClientStream.
-    for (const { holder } of this.#connection.streams) yield holder as ClientStream
+  *exchanges(): Generator<NonNullable<FrameStream['exchange']>> {
+    for (const { exchange } of this.#connection.streams) if (exchange !== undefined) yield exchange
   }
 
   /** Closes the connection once the requests that the client has sent are answered. */
@@ -121,7 +120,6 @@ class ClientSession implements OpenConnection, StreamOwner {
   readonly #onStream = (stream: FrameStream, fields: string[], isWhole: boolean, isLast: boolean): void => {
     const { options } = this
     const exchange = new ClientStream(stream, this)
-    stream.holder = exchange
     if (options.isDraining()) this.startDrain(Number.POSITIVE_INFINITY)
     try {
       if (!isWhole) throw new HeadTooLarge()
@@ -134,7 +132,7 @@ class ClientSession implements OpenConnection, StreamOwner {
         return
       }
       if (!(error instanceof MalformedMessage || error instanceof HeadTooLarge)) throw error
-      exchange.isBodiless = pseudoField(fields, ':method') === 'HEAD'
+      exchange.isHeadMethod = pseudoField(fields, ':method') === 'HEAD'
       options.onUnreadable(exchange, error)
     }
   }
@@ -154,7 +152,7 @@ class ClientSession implements OpenConnection, StreamOwner {
   }
 
   expire(now: MonotonicMs): void {
-    for (const stream of this.exchanges()) if (stream.deadline <= now) stream.expire()
+    for (const exchange of this.exchanges()) if (exchange.deadline <= now) exchange.expire(now)
     const { isBlocked, drains } = this.#connection.output
     if (!isBlocked || drains !== this.#drains) this.#readAt = now
     this.#drains = drains

@@ -32,8 +32,8 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
   readonly socket = undefined
   head: RequestHead | undefined
   listenerState: object | undefined
-  /** Whether its responses have no body: kept here, as the head of the request may be unreadable. */
-  isBodiless = false
+  /** Whether the method of an unreadable head is HEAD, to which no response has content (RFC 9110 9.3.2). */
+  isHeadMethod = false
   /** Checked by its connection in each sweep. */
   deadline = Number.POSITIVE_INFINITY
   readonly #stream: FrameStream
@@ -54,6 +54,7 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
     this.#stream = stream
     this.session = owner
     stream.events = this
+    stream.exchange = this
   }
 
   begin(head: RequestHead): void {
@@ -127,7 +128,7 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
       this.abort()
       return
     }
-    this.framing = this.isBodiless ? 'none' : framing
+    this.framing = this.isHeadMethod ? 'none' : framing
     this.#status = status
     this.#lines = lines
   }
@@ -154,7 +155,7 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
   }
 
   /** Never called: other code only writes to sockets. */
-  endExternally(): void {}
+  endOnSocket(): void {}
 
   acceptUpgrade(_reason: string, lines: string): UpgradedStream {
     this.#bodyRate?.stop()
