@@ -43,7 +43,7 @@ async function openInstance({ config }: LoadedConfig, index: number) {
     monotonic: monotonicClock,
     onStoreFailure: () => {},
   })
-  const identity = await openCallerAuth({
+  const parts = {
     config,
     store,
     sealingKeys: createSealingKeys(config.keys.sealingKey, { mayCreate: false }).keys,
@@ -53,9 +53,9 @@ async function openInstance({ config }: LoadedConfig, index: number) {
     log,
     metrics,
     clock,
-    onChange: (change) => {
-      if (change?.kind === 'account') note(change.accountId, index)
-    },
+  }
+  const identity = await openCallerAuth(parts, (change) => {
+    if (change?.kind === 'account') note(change.accountId, index)
   })
   openStoreMonitor({ store, storeConnection: identity.storeConnection, log, metrics })
   return identity

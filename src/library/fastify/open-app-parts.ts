@@ -59,10 +59,7 @@ export async function openAppParts({ config, log, clock }: AppPartsOptions): Pro
   )
   const parts = { ...storeParts, config }
   const openCallers = createOpenCallers({ metrics, clock, authState: () => callerAuth })
-  const callerAuth = await openCallerAuth({
-    ...parts,
-    onChange: (change) => opened && openCallers.revalidate(change),
-  }).catch(async (error: unknown) => {
+  const callerAuth = await openCallerAuth(parts, openCallers.revalidate).catch(async (error: unknown) => {
     await parts.close()
     metrics.close()
     throw error
@@ -78,13 +75,7 @@ export async function openAppParts({ config, log, clock }: AppPartsOptions): Pro
   return {
     reader: { trusted: createAddressSet(config.trustedProxies), fieldReader: createFieldReader(carriers) },
     gate,
-    api: createApiOptions({
-      ...parts,
-      callerAuth,
-      checks: gate,
-      followStream: openCallers.followStream,
-      gatewayUrl: () => '',
-    }),
+    api: createApiOptions(parts, { callerAuth, gate, openCallers, gatewayUrl: () => '' }),
     writer: createForwardParts(config, carriers, createAssertionHeader(parts, callerAuth)).writer,
     usageMeter: createUsageMeter(parts.usageRecorder),
     openCallers,

@@ -8,7 +8,7 @@ import type { Issuers } from '#identity/issuers/issuers.ts'
 import type { AccessTokens } from '#identity/tokens/access-token.ts'
 import { createKeyLoader, type KeyLoader } from '#identity/tokens/key-loader.ts'
 import { type Keyring, toSigningKey } from '#identity/tokens/keyring.ts'
-import type { RevocationFeed } from '#identity/tokens/revocation-feed.ts'
+import { openRevocationFeed, type RevocationFeed } from '#identity/tokens/revocation-feed.ts'
 import { createSigningKeys } from '#identity/tokens/signing-keys.ts'
 import { createLookUpCounter } from '#ops/metrics/instruments.ts'
 import { createConnectionLogger, createFaultLogger } from '#ops/store-logs.ts'
@@ -18,11 +18,11 @@ import { createSealer } from '#platform/secrets/sealing.ts'
 import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
 import type { Change } from '#store/changes.ts'
 import { isStoreFailure, type StoreHealth } from '#store/store-health.ts'
-import { createAuthParts, createTokenIssuers, openFeedFrom, type TokenIssuers } from './auth-parts.ts'
+import { createAuthParts, createTokenIssuers, revocableForMs } from './auth-parts.ts'
 import type { CallerParts } from './store-parts.ts'
 
 /** Authentication of callers on top of one store. */
-export interface CallerAuth extends TokenIssuers {
+export interface CallerAuth extends ReturnType<typeof createTokenIssuers> {
   readonly authenticator: Authenticator
   readonly keyring: Keyring
   readonly accessTokens: AccessTokens
@@ -41,10 +41,8 @@ export interface CallerAuth extends TokenIssuers {
   close(): void
 }
 
-interface CallerAuthOptions extends CallerParts {
-  /** Called on a change once caches and keys reflect it; undefined = any change. */
-  onChange(change: Change | undefined): void
-}
+/** Called on a change once caches and keys reflect it; undefined = any change. */
+type OnChange = (change: Change | undefined) => void
 
 /**
  * How often the change log is read: SQLite is a local file, Redis a server that others use too. Together with the time
@@ -62,9 +60,9 @@ const idlePollMs = 400
 const initialConnectTimeoutMs = 500
 
 /** Leaves nothing open if it throws. @throws OperatorError for an unreadable key; GatehouseError without the store */
-export async function openCallerAuth(options: CallerAuthOptions): Promise<CallerAuth> {
-  const { config, store, metrics, log, clock, memory, onChange } = options
-  const { algorithm, keys } = config.tokens
+export async function openCallerAuth(parts: CallerParts, onChange: OnChange): Promise<CallerAuth> {
+  const { config, store, metrics, log, clock, memory } = parts
+  const { algorithm, keys, issuer, revocationFeed: feed } = config.tokens
   const storeConnection = new StoreConnectionState()
   storeConnection.readAt = memory?.lastReadAt ?? storeConnection.readAt
   const { keyring, verified, directory, accessTokens, schemes, issuers } = createAuthParts({
@@ -72,7 +70,7 @@ export async function openCallerAuth(options: CallerAuthOptions): Promise<Caller
     fetching: {
       log,
       isRefreshed: true,
-      fetches: options.keySetFetches,
+      fetches: parts.keySetFetches,
       onFetched: (issuer, isSuccess) =>
         metrics.issuerFetches.inc({ issuer, outcome: isSuccess ? 'ok' : 'failed' }),
       onAsked: (issuer, outcome) => metrics.issuerQuestions.inc({ issuer, outcome }),
@@ -94,18 +92,23 @@ export async function openCallerAuth(options: CallerAuthOptions): Promise<Caller
     },
     refresh: () => invalidation.refresh(),
   })
-  const revocationFeed = openFeedFrom(config, {
-    keyring,
-    storeConnection,
-    position: () => invalidation.position(),
-    onReaders: (difference) => metrics.revocationReaders.inc(difference),
-    clock,
-  })
+  const revocationFeed = feed.enabled
+    ? openRevocationFeed({
+        keyring,
+        storeConnection,
+        issuer,
+        keptMs: revocableForMs(config),
+        readersMax: feed.readersMax,
+        onReaders: (difference) => metrics.revocationReaders.inc(difference),
+        position: () => invalidation.position(),
+        clock,
+      })
+    : undefined
   const keyLoader = createKeyLoader({
     keyring,
     signingKeys: createSigningKeys({
       store: memory ? withCachedSigningKeys(store, memory) : store,
-      sealer: createSealer(options.sealingKeys),
+      sealer: createSealer(parts.sealingKeys),
       algorithm,
       clock,
     }),
@@ -120,10 +123,10 @@ export async function openCallerAuth(options: CallerAuthOptions): Promise<Caller
       onChange({ kind: 'signing-keys' })
     },
   })
-  const parts = { storeConnection, directory, keyLoader, revocationFeed }
-  const invalidation = openCacheInvalidation(options, parts)
+  const invalidated = { storeConnection, directory, keyLoader, revocationFeed }
+  const invalidation = openCacheInvalidation(parts, invalidated, onChange)
   try {
-    await loadInitialKeys(options, keyLoader)
+    await loadInitialKeys(parts, keyLoader)
     await invalidation.poll()
   } catch (error) {
     invalidation.close()
@@ -133,7 +136,7 @@ export async function openCallerAuth(options: CallerAuthOptions): Promise<Caller
 
   return {
     authenticator: createAuthenticator({ schemes, directory, clock }),
-    ...createTokenIssuers(options, accessTokens),
+    ...createTokenIssuers(parts, accessTokens),
     keyring,
     accessTokens,
     directory,
@@ -162,10 +165,7 @@ function healthOf(
 }
 
 /** The gateway starts even if Redis is unreachable, but not if its data or signing keys cannot be read. */
-async function loadInitialKeys(
-  { config, store, memory }: CallerAuthOptions,
-  keyLoader: KeyLoader,
-): Promise<void> {
+async function loadInitialKeys({ config, store, memory }: CallerParts, keyLoader: KeyLoader): Promise<void> {
   if (config.store.driver === 'sqlite') return keyLoader.load()
   const readyError: unknown = await store.ready(initialConnectTimeoutMs).then(
     () => undefined,
@@ -192,8 +192,9 @@ interface InvalidatedParts {
 
 /** Keeps caches and keys consistent with the store. */
 function openCacheInvalidation(
-  { config, store, limiter, memory, log, metrics, clock, onChange }: CallerAuthOptions,
+  { config, store, limiter, memory, log, metrics, clock }: CallerParts,
   { storeConnection, directory, keyLoader, revocationFeed }: InvalidatedParts,
+  onChange: OnChange,
 ): Invalidation {
   const logConnectionChange = createConnectionLogger(log, metrics)
   const logFaultOnce = createFaultLogger(log)

@@ -6,81 +6,56 @@ import { type Exporter, openExporter } from '#ops/tracing/exporter.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import { readVersion } from '#platform/package.ts'
 import { deriveKeys } from '#platform/secrets/sealing.ts'
-import type { Change } from '#store/changes.ts'
 import { type CallerAuth, openCallerAuth } from './caller-auth.ts'
-import { callerAuthConfigOf } from './store-parts.ts'
-import { buildTraffic, type TrafficOptions, type WorkerTraffic } from './traffic.ts'
+import { type ConfigParts, callerAuthConfigOf } from './store-parts.ts'
+import { buildTraffic, type KeptParts, type ReusedParts, type WorkerTraffic } from './traffic.ts'
 
 /** The parts that are built from one config. */
-export interface WorkerParts {
+export interface WorkerParts extends ReusedParts {
   readonly config: Config
-  readonly callerAuth: CallerAuth
-  readonly upstreams: Upstreams
   readonly traffic: WorkerTraffic
-  readonly exporter: Exporter | undefined
   /** Closes what `other` does not use; undefined = everything. */
-  closeUnshared(other: WorkerParts | undefined): void
-}
-
-interface WorkerPartsOptions
-  extends Omit<TrafficOptions, 'config' | 'callerAuth' | 'upstreams' | 'exporter'> {
-  /** Called for changes in this CallerAuth, once it is open. */
-  onChange(change: Change | undefined, callerAuth: CallerAuth): void
+  closeUnshared(other: WorkerParts | undefined): Promise<void>
 }
 
 /**
  * Builds the parts of a config; unchanged parts are reused from `before`, with their caches and connections.
  * @throws OperatorError, with nothing left open
  */
-type BuildWorkerParts = (config: Config, before?: WorkerParts) => Promise<WorkerParts>
+export async function buildWorkerParts(
+  parts: ConfigParts,
+  kept: KeptParts,
+  before?: WorkerParts,
+): Promise<WorkerParts> {
+  const { config, log } = parts
+  const isReused = before && isDeepStrictEqual(callerAuthConfigOf(config), callerAuthConfigOf(before.config))
+  const callerAuth = isReused ? before.callerAuth : await openCallerAuth(parts, kept.openCallers.revalidate)
+  const targetKeys = deriveKeys(parts.sealingKeys, 'targets')
+  const upstreams = openUpstreams(config.upstreams, before?.upstreams, { log, targetKeys })
+  const hasSameTracing = before && isDeepStrictEqual(config.tracing, before.config.tracing)
+  const exporter = hasSameTracing ? before.exporter : openTraceExporter(parts)
+  const reused = { callerAuth, upstreams, exporter }
 
-export function createWorkerPartsBuilder(options: WorkerPartsOptions): BuildWorkerParts {
-  const { onChange, ...shared } = options
-  const targetKeys = deriveKeys(options.sealingKeys, 'targets')
-
-  async function openOwnCallerAuth(config: Config): Promise<CallerAuth> {
-    let opened: CallerAuth | undefined
-    opened = await openCallerAuth({
-      ...shared,
-      config,
-      onChange: (change) => opened && onChange(change, opened),
-    })
-    return opened
+  async function closeUnshared(other: WorkerParts | undefined): Promise<void> {
+    if (other?.callerAuth !== callerAuth) callerAuth.close()
+    closeUpstreams(upstreams, other?.upstreams)
+    if (other?.exporter !== exporter) await exporter?.close()
   }
 
-  return async function build(config, before) {
-    const isReused =
-      before && isDeepStrictEqual(callerAuthConfigOf(config), callerAuthConfigOf(before.config))
-    const callerAuth = isReused ? before.callerAuth : await openOwnCallerAuth(config)
-    const upstreams = openUpstreams(config.upstreams, before?.upstreams, { log: shared.log, targetKeys })
-    const hasSameTracing = before && isDeepStrictEqual(config.tracing, before.config.tracing)
-    const exporter = hasSameTracing ? before.exporter : openTraceExporter(config, shared)
-
-    function closeUnshared(other: WorkerParts | undefined): void {
-      if (other?.callerAuth !== callerAuth) callerAuth.close()
-      closeUpstreams(upstreams, other?.upstreams)
-      if (other?.exporter !== exporter) void exporter?.close()
+  try {
+    if (before && !isReused) {
+      assertStoreConnected(callerAuth)
+      // Until then the previous config serves the issuers whose keys it has.
+      await callerAuth.issuers.settled()
     }
-
-    try {
-      if (before && !isReused) {
-        assertStoreConnected(callerAuth)
-        // Until then the previous config serves the issuers whose keys it has.
-        await callerAuth.issuers.settled()
-      }
-      const traffic = await buildTraffic({ ...shared, config, callerAuth, upstreams, exporter })
-      return { config, callerAuth, upstreams, traffic, exporter, closeUnshared }
-    } catch (error) {
-      closeUnshared(before)
-      throw error
-    }
+    return { config, ...reused, traffic: await buildTraffic(parts, kept, reused), closeUnshared }
+  } catch (error) {
+    void closeUnshared(before)
+    throw error
   }
 }
 
-function openTraceExporter(
-  { tracing }: Config,
-  { metrics, log }: Pick<TrafficOptions, 'metrics' | 'log'>,
-): Exporter | undefined {
+function openTraceExporter({ config: { tracing }, metrics, log }: ConfigParts): Exporter | undefined {
   if (!tracing) return undefined
   const { spans } = metrics
   return openExporter({
