@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
-import { acceptQueuesMax, createFurtherQueues } from '#http/h1/listener.ts'
+import { acceptQueuesMax, createFurtherQueues } from '#http/server/listener.ts'
 import { reportUrl } from './report-url.ts'
 
 const options = { noDelay: true }

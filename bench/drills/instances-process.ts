@@ -43,7 +43,7 @@ async function openInstance({ config }: LoadedConfig, index: number) {
     monotonic: monotonicClock,
     onStoreFailure: () => {},
   })
-  const parts = {
+  const identity = await openCallerAuth({
     config,
     store,
     sealingKeys: createSealingKeys(config.keys.sealingKey, { mayCreate: false }).keys,
@@ -53,8 +53,8 @@ async function openInstance({ config }: LoadedConfig, index: number) {
     log,
     metrics,
     clock,
-  }
-  const identity = await openCallerAuth(parts, (change) => {
+  })
+  identity.onChange((change) => {
     if (change?.kind === 'account') note(change.accountId, index)
   })
   openStoreMonitor({ store, storeConnection: identity.storeConnection, log, metrics })

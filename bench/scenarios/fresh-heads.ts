@@ -8,6 +8,14 @@ import type { Contestant, Scenario } from './scenario.ts'
 /** Under them Node refuses its internals, and nothing else that the gateway does. */
 const withoutInternals = ['--permission', '--allow-fs-read=*', '--allow-fs-write=*', '--allow-net']
 
+/** What many a gateway has in its config. */
+const deployedConfig = {
+  ...observed,
+  trustedProxies: ['127.0.0.1'],
+  cors: { origins: ['https://bench.example'] },
+  routes: [{ name: 'api', path: '/api', upstream: 'backend', auth: 'any', stripPrefix: true }],
+}
+
 const shared = { figures: loadFiguresWithLatency, compared: 'cpuUs' } satisfies Partial<Scenario>
 const fields =
   'The sixteen fields that a browser sends, of which `traceparent` and `X-Request-Id` never repeat; 200 tokens or keys in ' +
@@ -19,7 +27,8 @@ export const freshHeads: Scenario = {
   yardsticks: ['haproxy', 'gatehouse: bearer'],
   note:
     `${fields} \`no direct writes\`: where Node does not let it write to the handles of sockets, all is written by its ` +
-    'streams (`node --permission`).',
+    'streams (`node --permission`). `behind a balancer`: through a trusted proxy, with X-Forwarded-For, -Proto and ' +
+    '-Host, to a route that strips a prefix, with CORS.',
   async open(bench) {
     const found = await openPeers(bench, ['haproxy', 'nginx', 'minimal-proxy', 'relay'], 'GET /any')
     for (const kind of bench.gateways) found.push(...(await openWays(bench, kind)))
@@ -84,7 +93,7 @@ async function openWays(bench: Bench, kind: GatewayKind): Promise<readonly Conte
   const subject = await bench.gateway(kind, { config: observed })
   const plain = await bench.gateway(kind, { config: observed, nodeFlags: withoutInternals })
   const quiet = await bench.gateway(kind)
-  const behind = await bench.gateway(kind, { config: { ...observed, trustedProxies: ['127.0.0.1'] } })
+  const deployed = await bench.gateway(kind, { config: deployedConfig })
   const { accessTokens, secretKeys } = subject.credentials
   const freshBearers = (tokens: readonly string[]) => fresh('GET /any', bearers(tokens))
   return contestantsOf(bench, kind, {
@@ -92,9 +101,9 @@ async function openWays(bench: Bench, kind: GatewayKind): Promise<readonly Conte
     bearer: [subject, freshBearers(accessTokens)],
     'bearer, no access log': [quiet, freshBearers(quiet.credentials.accessTokens)],
     'bearer, no direct writes': [plain, freshBearers(plain.credentials.accessTokens)],
-    'bearer, through a trusted proxy': [
-      behind,
-      fresh('GET /any', bearers(behind.credentials.accessTokens).map(withForwarding)),
+    'bearer, behind a balancer': [
+      deployed,
+      fresh('GET /api/any', bearers(deployed.credentials.accessTokens).map(withForwarding)),
     ],
     key: [subject, fresh('GET /any', keysOf(secretKeys))],
     'no key': [subject, { ...fresh('GET /any', [{}]), status: 401 }],

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { DirectSocketReader, PooledSocketReader } from '#http/h1/socket-reader.ts'
+import { DirectSocketReader, PooledSocketReader } from '#http/socket-reader.ts'
 import { serveSockets } from '../socket-server.ts'
 
 /**

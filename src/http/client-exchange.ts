@@ -97,8 +97,11 @@ export interface ClientExchange {
   abort(): void
   /** Starts the timeout for the client to read what was written. @returns false, which tells writers to stop for now */
   startSendTimeout(): false
-  /** Other code has written the response to the socket. */
-  endExternally(how: { readonly closes: boolean }): void
+  /**
+   * Completes a response that other code has written to `socket`.
+   * @param persists whether another request may follow on the connection (RFC 9112 9.3)
+   */
+  endOnSocket(persists: boolean): void
   /**
    * Accepts the upgrade of the request; the exchange ends when the stream closes.
    * @param lines field lines, without those of the connection

@@ -15,7 +15,7 @@ const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 /** How long a silence in a body may be: short, for there is a case that waits longer. */
 export const idleTimeoutMs = 1_000
 
-/** Leaves a process without the internals of Node that sockets are written to by (http/h1/socket-writes.ts). */
+/** Leaves a process without the internals of Node that sockets are written to by (http/socket-writes.ts). */
 export const withoutInternals = ['--import', 'data:text/javascript,process.binding = undefined']
 
 /** The gateway itself, as a process, with a public route for everything. @param flags for Node */

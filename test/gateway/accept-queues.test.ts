@@ -4,7 +4,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { listenOnAll } from '#gateway/server/listen.ts'
-import { acceptQueuesMax, createFurtherQueues } from '#http/h1/listener.ts'
+import { acceptQueuesMax, createFurtherQueues } from '#http/server/listener.ts'
 import { startBoth } from '../setup/both.ts'
 
 const onlyOnLinux = { skip: process.platform !== 'linux' && 'ports are shared only on Linux' }

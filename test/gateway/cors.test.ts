@@ -248,3 +248,29 @@ t.test('a reload changes the allowed origins', async (t) => {
   t.equal((await reloadWith(gateway, { cors: { origins: [] } })).code, 200)
   t.strictSame(await get(), [])
 })
+
+t.test('the general path and the fast lane answer pages alike', async (t) => {
+  const { backend, gateway, account } = await start(t, [page])
+  const other = 'Origin: https://other.example'
+  for (const origins of [[], [origin], [other], [origin, origin], [origin, other], ['Origin:']]) {
+    const sent = [...origins, `SecretKey: ${account.secretKey}`]
+    const answers: RawResponse[] = []
+    // The credential of the second was decided about before; with the third's field none is ordinary.
+    for (const more of [[], [], ['Connection: x-none']])
+      answers.push(await ask(t, gateway.url, 'GET /any', [...sent, ...more]))
+    const [first, ...others] = answers.map((answer) => ({
+      status: answer.status,
+      cors: linesOf(answer, 'access-control-'),
+      vary: linesOf(answer, 'vary'),
+    }))
+    for (const each of others) t.strictSame(each, first, origins.join(', '))
+    t.equal(first?.status, 200)
+    t.equal(first?.cors.length, origins.length === 1 && origins[0] === origin ? 3 : 0)
+    t.match(first?.vary, [/Origin/])
+    t.strictSame(
+      backend.last().rawHeaders.filter((_, index, all) => all[index - 1] === 'Origin'),
+      origins.map((line) => line.slice('Origin: '.length)),
+      'the backend sees what was sent',
+    )
+  }
+})

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { encodeHighBytes } from '#http/h1/request-line.ts'
+import { encodeHighBytes } from '#http/server/request-line.ts'
 import { createLog } from '#platform/log/log.ts'
 import { startBoth } from '../setup/both.ts'
 import { startGateway, type TestGateway } from '../setup/gateway.ts'

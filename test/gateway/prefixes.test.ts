@@ -202,3 +202,36 @@ t.test('an upgrade gets what stands in place of the prefix', async (t) => {
   await until('the backend has it', () => backend.upgrades.length === 1)
   t.match(backend.upgrades[0], { url: '/socket/ws?x', headers: { 'x-forwarded-prefix': '/realtime/v1' } })
 })
+
+t.test('the general path and the fast lane strip a prefix alike', async (t) => {
+  const backend = await startRedirecting(t)
+  const claims = ['X-Forwarded-Prefix: /outer', 'X-Forwarded-Host: public.example']
+  for (const trustedProxies of [[], ['127.0.0.1']]) {
+    const gateway = await startGateway(t, { backend: backend.url, config: { routes, trustedProxies } })
+    for (const sent of [[], ['X-Forwarded-Host: public.example'], claims])
+      for (const target of [
+        '/orders',
+        '/orders?to=/x',
+        '/orders/a/b?to=http://HOST/x',
+        '/realtime/v1/x?to=/socket/y',
+      ]) {
+        const ordinary = await ask(t, gateway.url, `GET ${target}`, sent)
+        const { url, rawHeaders } = backend.last()
+        // With this field none is ordinary.
+        const general = await ask(t, gateway.url, `GET ${target}`, [...sent, 'Connection: x-none'])
+        t.equal(backend.last().url, url)
+        t.strictSame(
+          withoutRequestId(backend.last().rawHeaders),
+          withoutRequestId(rawHeaders),
+          `${target}, ${sent}`,
+        )
+        t.ok(rawHeaders.includes('X-Forwarded-Prefix'))
+        t.equal(ordinary.headers.location, general.headers.location)
+      }
+  }
+})
+
+/** Every request has another ID. */
+function withoutRequestId(rawHeaders: readonly string[]): readonly string[] {
+  return rawHeaders.map((text, index) => (rawHeaders[index - 1] === 'X-Request-Id' ? '' : text))
+}

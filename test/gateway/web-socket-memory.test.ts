@@ -1,6 +1,6 @@
 import { queryObjects } from 'node:v8'
 import t from 'tap'
-import { ClientConnection } from '#http/h1/client-connection.ts'
+import { ClientConnection } from '#http/server/client-connection.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { openWebSocket, startWebSocketBackend } from './support/web-socket.ts'

@@ -4,7 +4,7 @@ import { proofOrRefusal, provenRequest, useProof } from '#gateway/gate/possessio
 import type { Proofs } from '#identity/proofs.ts'
 import type { ClientTokens } from '#identity/tokens/client-tokens.ts'
 import { payloadOf, tokenMaxAgeS } from '#identity/tokens/jwt.ts'
-import { narrowed } from '#identity/tokens/session-start.ts'
+import { assertHasScopes } from '#identity/tokens/session-start.ts'
 import type { Sessions } from '#identity/tokens/sessions.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
@@ -58,7 +58,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions, clients: Clie
       const session = await clientTokens.inspect(refreshToken)
       if (session && client && session.accountId !== clientAccountId)
         throw new OAuthError('invalid_grant', 'The refresh token belongs to another client.')
-      if (session) narrowed({ scopes: session.scopes, validUntil: session.endsAt }, scopes)
+      if (session) assertHasScopes(session.scopes, scopes)
       if (session) await proof?.use()
     }
     const isPublic = client?.secretKey === undefined

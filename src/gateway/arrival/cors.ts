@@ -1,4 +1,4 @@
-import { isToken } from '#http/h1/characters.ts'
+import { isToken } from '#http/message/characters.ts'
 import { fieldsIn, onlyValueOf, type RequestHead, withoutFields } from '#http/request-head.ts'
 import type { OwnPaths } from '../routes/own-paths.ts'
 import { ownRouteName, standardMethods, unmatchedRouteName } from '../routes/route.ts'
@@ -103,8 +103,8 @@ export interface Preflight {
 
 /** CORS (https://fetch.spec.whatwg.org/#http-cors-protocol) for the origins of the config. */
 export interface Cors {
-  /** The CORS headers of any response to this request. */
-  headersFor(rawHeaders: readonly string[]): CorsHeaders
+  /** The CORS headers of any response to a request with this Origin; undefined = it has none, or several. */
+  headersFor(origin: string | undefined): CorsHeaders
   /**
    * The response to a preflight from an allowed origin; undefined = the request is not a preflight.
    * @throws GatehouseError where no route has the path
@@ -160,7 +160,7 @@ export function createCors({ origins, allowsAny, table, ownPaths }: CorsOptions)
 
   return {
     appliesTo,
-    headersFor: (rawHeaders) => byOrigin.get(onlyValueOf(rawHeaders, 'origin') ?? '') ?? others,
+    headersFor: (origin = '') => byOrigin.get(origin) ?? others,
     preflight: ({ method, rawHeaders }, destination, { origin }) => {
       if (
         method !== 'OPTIONS' ||

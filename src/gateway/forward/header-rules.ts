@@ -1,4 +1,4 @@
-import { firstOwnMark, framingNames, type MarkedName, NameTable } from '#http/h1/name-table.ts'
+import { firstOwnMark, framingNames, type MarkedName, NameTable } from '#http/message/name-table.ts'
 import type { Carriers } from '#identity/carriers.ts'
 import { isKeyAuthorization } from '#identity/credentials.ts'
 import { memoizeBounded } from '#platform/memoize.ts'
@@ -53,8 +53,11 @@ export const requestMark = {
   forwardedProto: firstOwnMark + 7,
   forwardedHost: firstOwnMark + 8,
   requestId: firstOwnMark + 9,
+  origin: firstOwnMark + 10,
+  /** Forwarded from trusted proxies only, and replaced where the gateway strips a prefix. */
+  forwardedPrefix: firstOwnMark + 11,
   /** The first header of `keys.accept`; the others follow by number. */
-  key: firstOwnMark + 10,
+  key: firstOwnMark + 12,
 } as const
 
 /** Hop-by-hop (RFC 9110 7.6.1), and the framing and routing that the gateway does itself. */
@@ -168,6 +171,7 @@ function markedNames(dropped: ReadonlySet<string>, { headers }: Carriers): reado
     ...folded(requestMark.special, secondTargetNames),
     ...folded(requestMark.methodOverride, methodOverrides),
     ...folded(requestMark.forwarding, forwardingNames),
+    ...folded(requestMark.forwardedPrefix, ['xforwardedprefix']),
     { name: 'xforwarded', mark: requestMark.forwarding, isPrefix: true },
     ...framingNames,
     ...exactly(requestMark.dropped, hopByHop),
@@ -177,6 +181,7 @@ function markedNames(dropped: ReadonlySet<string>, { headers }: Carriers): reado
     ...exactly(requestMark.forwardedProto, ['x-forwarded-proto']),
     ...exactly(requestMark.forwardedHost, ['x-forwarded-host']),
     ...exactly(requestMark.requestId, ['x-request-id']),
+    ...exactly(requestMark.origin, ['origin']),
     ...exactly(requestMark.cookie, ['cookie']),
     ...headers.map((name, index) => ({ name, mark: requestMark.key + index })),
   ]

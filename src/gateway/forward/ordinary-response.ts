@@ -1,5 +1,5 @@
-import { keptLines, type MarkedText } from '#http/h1/field-lines.ts'
-import { mark } from '#http/h1/name-table.ts'
+import { keptLines, type MarkedText } from '#http/message/field-lines.ts'
+import { mark } from '#http/message/name-table.ts'
 import { responseMark } from '#http/outgoing/response-head.ts'
 import type { ResponseCaching } from '../routes/response-fields.ts'
 import { isUsualConnection } from './connection-lines.ts'

@@ -1,4 +1,4 @@
-import { KeptChunks } from '#http/h1/kept-bytes.ts'
+import { KeptChunks } from '#http/message/kept-bytes.ts'
 
 /** How many bytes of a body may wait for a connection to the target; then reading from the client pauses. */
 const pendingBytesMax = 65_536

@@ -1,4 +1,4 @@
-import type { NameTable } from '#http/h1/name-table.ts'
+import type { NameTable } from '#http/message/name-table.ts'
 import { fieldsIn, type RequestBody } from '#http/request-head.ts'
 import type { UpstreamHeaders } from '#http/upstream/upstream-config.ts'
 import type { Principal } from '#identity/decision.ts'

@@ -1,4 +1,4 @@
-import type { RequestHead } from '#http/request-head.ts'
+import { onlyValueOf, type RequestHead } from '#http/request-head.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
 import type { GatedArrival } from '../arrival/arrival.ts'
 import type { Cors, Preflight } from '../arrival/cors.ts'
@@ -35,7 +35,7 @@ export function chooseHandler(
   if (head.method === 'CONNECT' && !head.target.startsWith('/'))
     throw new GatehouseError('method-not-allowed', { allow: [] })
   // First, as a cross-origin page must be able to read the problem if anything below fails.
-  if (cors) recordCorsHeaders(outcome, cors.headersFor(head.rawHeaders))
+  if (cors) recordCorsHeaders(outcome, cors.headersFor(onlyValueOf(head.rawHeaders, 'origin')))
   if (arrival.client.host === '') {
     parseHostName(fields)
     throw forwardedHostError()

@@ -62,7 +62,7 @@ export function createDecisionEffects(options: DecisionEffectsOptions) {
   ): EventualResult<MatchedRoute> {
     const excess = takeRateAndPlan(route.rateLimit, arrival, decision)
     return excess instanceof Promise
-      ? countLater(route, decision.scheme, excess)
+      ? excess.then((countAllowed<MatchedRoute>).bind(undefined, route, decision.scheme))
       : countAllowed(route, decision.scheme, excess)
   }
 
@@ -74,28 +74,19 @@ export function createDecisionEffects(options: DecisionEffectsOptions) {
     if (rate === undefined && principal?.plan === undefined && principal?.quota === undefined)
       return undefined
     const allowances = beginAllowances(outcome)
-    if (rate === undefined) return takePlanLimits(principal, arrivedAt, allowances)
-    const excess = takeRate(limiter, rate, { principal, address: client.address }, allowances)
+    const excess = rate && takeRate(limiter, rate, { principal, address: client.address }, allowances)
     return excess instanceof Promise
-      ? takePlanLimitsLater(excess, principal, arrivedAt, allowances)
-      : (excess ?? takePlanLimits(principal, arrivedAt, allowances))
+      ? excess.then(takePlan.bind(undefined, principal, arrivedAt, allowances))
+      : takePlan(principal, arrivedAt, allowances, excess)
   }
 
-  async function takePlanLimitsLater(
-    excess: Promise<Excess>,
+  function takePlan(
     principal: Principal | undefined,
     arrivedAt: MonotonicMs,
     allowances: Allowance[],
-  ): Promise<Excess> {
-    return (await excess) ?? takePlanLimits(principal, arrivedAt, allowances)
-  }
-
-  async function countLater<MatchedRoute extends GatedRoute>(
-    route: MatchedRoute,
-    scheme: DecisionScheme | undefined,
-    excess: Promise<Excess>,
-  ): Promise<GateResult<MatchedRoute>> {
-    return countAllowed(route, scheme, await excess)
+    excess: Excess,
+  ): Excess | Promise<Excess> {
+    return excess ?? takePlanLimits(principal, arrivedAt, allowances)
   }
 
   function countAllowed<MatchedRoute extends GatedRoute>(
@@ -118,8 +109,9 @@ export function createDecisionEffects(options: DecisionEffectsOptions) {
     decision: Refusal,
   ): GatehouseError | Promise<GatehouseError> {
     const error = refusalError(decision, access, arrival)
-    if (!(error instanceof Promise)) return countRefusal(decision.scheme, error)
-    return error.then((settled) => countRefusal(decision.scheme, settled))
+    return error instanceof Promise
+      ? error.then(countRefusal.bind(undefined, decision.scheme))
+      : countRefusal(decision.scheme, error)
   }
 
   /** Counts a decision that is refused with this error. @returns the error */

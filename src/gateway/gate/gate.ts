@@ -102,61 +102,42 @@ export function createGate<MatchedRoute extends GatedRoute, Incoming extends Gat
 
   function decide(route: MatchedRoute, arrival: Incoming, now: MonotonicMs): EventualResult<MatchedRoute> {
     const decision = authenticator.decide(route.access, credentialsOf(arrival), now)
-    return decision instanceof Promise
-      ? admitLater(route, arrival, decision)
-      : admit(route, arrival, decision)
-  }
-
-  async function admitLater(
-    route: MatchedRoute,
-    arrival: Incoming,
-    decision: Promise<Decision>,
-  ): Promise<GateResult<MatchedRoute>> {
+    if (!(decision instanceof Promise)) return admit(route, arrival, decision)
     // A credential that has to be looked up is of an accepted scheme, whatever the result.
     steps?.passed('scheme')
-    return admit(route, arrival, await decision)
+    return decision.then(admit.bind(undefined, route, arrival))
+  }
+
+  function admit(route: MatchedRoute, arrival: Incoming, decision: Decision): EventualResult<MatchedRoute> {
+    recordDecision(arrival.outcome, decision)
+    if (decision.kind === 'refused' || decision.confirmation === undefined)
+      return applyDecision(route, arrival, decision, false)
+    steps?.passed('scheme')
+    const unproven = checkPossession(arrival, decision)
+    return unproven instanceof Promise
+      ? unproven.then(admitProven.bind(undefined, route, arrival, decision))
+      : admitProven(route, arrival, decision, unproven)
+  }
+
+  function admitProven(
+    route: MatchedRoute,
+    arrival: Incoming,
+    decision: AllowedDecision,
+    unproven: GatehouseError | undefined,
+  ): EventualResult<MatchedRoute> {
+    if (unproven) return effects.countRefusal(decision.scheme, unproven)
+    return applyDecision(route, arrival, decision, false)
   }
 
   /** @param isConfirmed whether the store has already been asked about what the cache says */
-  function admit(
+  function applyDecision(
     route: MatchedRoute,
     arrival: Incoming,
     decision: Decision,
-    isConfirmed = false,
-  ): EventualResult<MatchedRoute> {
-    recordDecision(arrival.outcome, decision)
-    if (decision.kind === 'allowed' && decision.confirmation !== undefined && !isConfirmed)
-      return checkProof(route, arrival, decision)
-    if (steps) tellDecision(steps, decision)
-    if (decision.kind === 'refused') return effects.countRefusedCredential(route, arrival, decision)
-    return admitCaller(route, arrival, decision, isConfirmed)
-  }
-
-  /**
-   * Checks the proof that the decision asks for, then admits the caller. If the decision is confirmed with the store
-   * later, the proof is not checked again: it would count as replayed.
-   */
-  function checkProof(
-    route: MatchedRoute,
-    arrival: Incoming,
-    decision: AllowedDecision,
-  ): EventualResult<MatchedRoute> {
-    const settle = (unproven: GatehouseError | undefined): EventualResult<MatchedRoute> => {
-      if (unproven) return effects.countRefusal(decision.scheme, unproven)
-      if (steps) tellDecision(steps, decision)
-      return admitCaller(route, arrival, decision, false)
-    }
-    steps?.passed('scheme')
-    const checked = checkPossession(arrival, decision)
-    return checked instanceof Promise ? checked.then(settle) : settle(checked)
-  }
-
-  function admitCaller(
-    route: MatchedRoute,
-    arrival: Incoming,
-    decision: AllowedDecision,
     isConfirmed: boolean,
   ): EventualResult<MatchedRoute> {
+    if (steps) tellDecision(steps, decision)
+    if (decision.kind === 'refused') return effects.countRefusedCredential(route, arrival, decision)
     const { principal, scheme } = decision
     const refusal = principal && addressRefusal(principal, arrival)
     if (refusal) return effects.countRefusal(scheme, refusal)
@@ -177,7 +158,7 @@ export function createGate<MatchedRoute extends GatedRoute, Incoming extends Gat
 
   /**
    * A caller who is refused because of a cached record may have got another role or been verified since. If the store
-   * cannot be asked, the refusal stands.
+   * cannot be asked, the refusal stands. A proof is not checked again: it would count as replayed.
    */
   async function admitConfirmed(
     route: MatchedRoute,
@@ -194,7 +175,8 @@ export function createGate<MatchedRoute extends GatedRoute, Incoming extends Gat
     const latest = isUpToDate
       ? await authenticator.decide(route.access, credentialsOf(arrival), monotonicClock())
       : decision
-    return admit(route, arrival, latest, true)
+    recordDecision(arrival.outcome, latest)
+    return applyDecision(route, arrival, latest, true)
   }
 
   return gate

@@ -1,4 +1,3 @@
-import type { RequestHead } from '#http/request-head.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Arrival } from '../arrival/arrival.ts'
 import type { SecondTargets } from '../forward/forwarded-request.ts'
@@ -6,13 +5,11 @@ import type { HeadUpstream } from '../forward/upstream-head.ts'
 import { toGatehouseError } from '../refusals/send-problem.ts'
 import type { Route } from '../routes/route.ts'
 import type { Gate } from './gate.ts'
-import type { CheckSecondTargets, SecondTargetResult } from './second-targets.ts'
+import type { CheckSecondTargets } from './second-targets.ts'
 
 interface PassGateOptions<MatchedRoute extends Route<HeadUpstream | undefined>, Incoming extends Arrival> {
   readonly gate: Gate<MatchedRoute, Incoming>
   readonly checkSecondTargets: CheckSecondTargets
-  /** The head that was received on the connection; default: that of the arrival. */
-  readonly sentHead?: (arrival: Incoming) => RequestHead
   /** @param secondTargets undefined = the request names none */
   admit(route: MatchedRoute, arrival: Incoming, secondTargets: SecondTargets | undefined): void
   refuse(arrival: Incoming, error: GatehouseError): void
@@ -27,20 +24,19 @@ export function createPassGate<
   MatchedRoute extends Route<HeadUpstream | undefined>,
   Incoming extends Arrival,
 >(options: PassGateOptions<MatchedRoute, Incoming>): (arrival: Incoming) => void {
-  const { gate, checkSecondTargets, sentHead = ({ head }) => head, admit, refuse } = options
+  const { gate, checkSecondTargets, admit, refuse } = options
 
-  function dispatch(result: MatchedRoute | GatehouseError, arrival: Incoming): void {
+  function dispatch(arrival: Incoming, result: MatchedRoute | GatehouseError): void {
     if (result instanceof GatehouseError) refuse(arrival, result)
     else if (arrival.fields.uncommon.secondTargets === undefined) admit(result, arrival, undefined)
     else admitWithTargets(result, arrival)
   }
 
   function admitWithTargets(route: MatchedRoute, arrival: Incoming): void {
-    const admitOrRefuse = (checked: SecondTargetResult) => {
+    whenSettled(arrival, checkSecondTargets(route, arrival), (checked) => {
       if (checked instanceof GatehouseError) refuse(arrival, checked)
       else admit(route, arrival, checked)
-    }
-    whenSettled(arrival, checkSecondTargets(route, arrival), admitOrRefuse)
+    })
   }
 
   function whenSettled<Result>(
@@ -48,7 +44,10 @@ export function createPassGate<
     result: Promise<Result>,
     next: (settled: Result) => void,
   ): void {
-    const isWaiting = () => arrival.exchange.head === sentHead(arrival)
+    const { exchange } = arrival
+    // That of the connection: another proxy has described another one.
+    const { head } = exchange
+    const isWaiting = () => exchange.head === head
     result
       .then((settled) => {
         if (isWaiting()) next(settled)
@@ -58,14 +57,9 @@ export function createPassGate<
       })
   }
 
-  function dispatchLater(result: Promise<MatchedRoute | GatehouseError>, arrival: Incoming): void {
-    whenSettled(arrival, result, (settled) => dispatch(settled, arrival))
-  }
-
-  // Hot: an inner function would be allocated for each request.
   return function passGate(arrival) {
     const result = gate(arrival)
-    if (result instanceof Promise) dispatchLater(result, arrival)
-    else dispatch(result, arrival)
+    if (result instanceof Promise) whenSettled(arrival, result, dispatch.bind(undefined, arrival))
+    else dispatch(arrival, result)
   }
 }

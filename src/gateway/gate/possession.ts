@@ -1,3 +1,4 @@
+import { isCredential } from '#identity/credentials.ts'
 import type { AllowedDecision } from '#identity/decision.ts'
 import type { Proofs, ProofVerdict, ProvenRequest, ReadProof } from '#identity/proofs.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
@@ -44,7 +45,7 @@ export function createPossessionCheck(options: PossessionOptions): CheckPossessi
     }
     if (confirmation?.jkt === undefined) return undefined
     const credentials = credentialsOf(arrival)
-    const token = 'text' in credentials ? credentials.text : ''
+    const token = isCredential(credentials) ? credentials.text : ''
     const read = proofs.read(
       arrival.fields.uncommon.proofs ?? [],
       provenRequest(arrival, publicOrigin, token),
@@ -89,9 +90,14 @@ export function useProof(
   proofs: Pick<Proofs, 'use'>,
   proof: ReadProof,
 ): GatehouseError | undefined | Promise<GatehouseError | undefined> {
-  const settle = (isFirst: boolean) => (isFirst ? undefined : proofInvalid(arrival, 'it was used before'))
-  const used = proofs.use(proof)
-  return used instanceof Promise ? used.then(settle) : settle(used)
+  const isFirst = proofs.use(proof)
+  return isFirst instanceof Promise
+    ? isFirst.then(refusalOfUse.bind(undefined, arrival))
+    : refusalOfUse(arrival, isFirst)
+}
+
+function refusalOfUse(arrival: GatedArrival, isFirst: boolean): GatehouseError | undefined {
+  return isFirst ? undefined : proofInvalid(arrival, 'it was used before')
 }
 
 function proofInvalid({ outcome }: GatedArrival, reason: string): GatehouseError {

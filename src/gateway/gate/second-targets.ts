@@ -16,7 +16,7 @@ import type { HeadUpstream } from '../forward/upstream-head.ts'
 import type { OwnPaths } from '../routes/own-paths.ts'
 import type { RequestTarget } from '../routes/request-target.ts'
 import { type Route, upstreamTarget } from '../routes/route.ts'
-import type { RouteTable } from '../routes/table.ts'
+import type { Destination, RouteTable } from '../routes/table.ts'
 import { createGate, type GateOptions } from './gate.ts'
 import { bucketHosts, readSecondTarget, type SecondTarget } from './read-second-target.ts'
 import { findRoute } from './route-request.ts'
@@ -32,20 +32,18 @@ interface SecondTargetOptions
   readonly publicOrigin: string
 }
 
-/** What the upstream is told, or why the request is refused. */
-export type SecondTargetResult = SecondTargets | GatehouseError
-
 /**
  * Checks the second targets of a request, such as the Destination of a COPY or MOVE (RFC 4918 10.3): each must be one
  * unambiguous path of this gateway, which the caller may reach by its own route, at the same upstream. They are checked
  * whatever the method is: a backend may take the method from elsewhere. They are not counted as requests of their own.
  * @param route the admitted route of the request
+ * @returns what the upstream is told, or why the request is refused
  * @throws GatehouseError `store-unavailable`, as a rejection, if it cannot be decided
  */
 export type CheckSecondTargets = (
   route: Route<HeadUpstream | undefined>,
   arrival: GatedArrival,
-) => Promise<SecondTargetResult>
+) => Promise<SecondTargets | GatehouseError>
 
 export function createSecondTargetCheck(options: SecondTargetOptions): CheckSecondTargets {
   const { table, ownPaths, publicOrigin } = options
@@ -226,13 +224,9 @@ function allowsAnonymous({ access }: Route<unknown>): boolean {
 /** A request for the second target, with an outcome of its own. */
 function secondArrival(
   arrival: GatedArrival,
-  {
-    target,
-    hostName,
-    method,
-  }: { readonly target: RequestTarget; readonly hostName: string; readonly method: string },
+  { method, ...destination }: Destination & { readonly method: string },
 ): GatedArrival {
   const outcome = createOutcome()
-  recordDestination(outcome, { target, hostName })
+  recordDestination(outcome, destination)
   return { ...arrival, outcome, head: changedHead(arrival.head, { method }) }
 }

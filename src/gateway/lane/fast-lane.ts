@@ -1,7 +1,7 @@
 import type { ClientExchange } from '#http/client-exchange.ts'
-import type { NameTable } from '#http/h1/name-table.ts'
-import { ParsedHead } from '#http/h1/request-parser.ts'
+import type { NameTable } from '#http/message/name-table.ts'
 import type { RequestHead } from '#http/request-head.ts'
+import { ParsedHead } from '#http/server/request-parser.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
 import type { Access } from '#identity/access.ts'
 import { anonymousDecision, credentialsMissing } from '#identity/authenticate.ts'
@@ -14,9 +14,12 @@ import { copyString } from '#platform/text.ts'
 import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
 import { callerTextsOf } from '../arrival/caller-texts.ts'
 import { readClient } from '../arrival/client.ts'
+import type { Cors } from '../arrival/cors.ts'
+import { recordCorsHeaders } from '../arrival/outcome.ts'
 import { createRequestId, trustedRequestId } from '../arrival/request-id.ts'
 import { framingLine, isLastOnConnection } from '../forward/connection-lines.ts'
 import type { OwnCookies } from '../forward/own-cookies.ts'
+import { forwardedPrefix } from '../forward/stripped-prefix.ts'
 import { hasUpstream } from '../gate/route-request.ts'
 import { parseHost } from '../routes/hosts.ts'
 import type { OwnPaths } from '../routes/own-paths.ts'
@@ -32,6 +35,8 @@ interface FastLaneOptions {
   readonly names: NameTable
   readonly carriers: Carriers
   readonly trusted: AddressSet
+  /** undefined = CORS is left to the upstreams. */
+  readonly cors: Pick<Cors, 'headersFor'> | undefined
   readonly ownPaths: Pick<OwnPaths, 'mayHave' | 'isOwnHost'>
   readonly table: RouteTable<Upstream | undefined>
   readonly authenticator: Authenticator
@@ -43,15 +48,16 @@ interface FastLaneOptions {
 
 /**
  * Recognises an ordinary request in one pass: HTTP/1.1, a caller about whom a decision was made a moment ago, no
- * cookies of the gateway, no upgrade, no field whose value has to be looked at. With CORS, assertions or tracing there
- * is no fast lane (runtime/assembly/traffic.ts).
+ * cookies of the gateway, no upgrade, no field whose value has to be looked at. With assertions or tracing there is no
+ * fast lane (runtime/assembly/traffic.ts).
  * @returns undefined if the request is not ordinary: the general path then takes the same steps
  *   (gateway/server/server.ts)
  */
 export type RecognizeOrdinary = (exchange: ClientExchange, head: RequestHead) => LaneRequest | undefined
 
 export function createFastLane(options: FastLaneOptions): RecognizeOrdinary {
-  const { names, carriers, trusted, ownPaths, table, authenticator, forwarding, writeIdentity } = options
+  const { names, carriers, trusted, cors, ownPaths, table, authenticator, forwarding, writeIdentity } =
+    options
   const readHead = createOrdinaryHeadReader(options)
 
   return function recognize(exchange, head) {
@@ -63,13 +69,12 @@ export function createFastLane(options: FastLaneOptions): RecognizeOrdinary {
     const client = readClient(exchange, host, fields, trusted)
     const destination = client.host === '' ? undefined : readDestination(head, host)
     if (destination === undefined) return undefined
-    const route = findRoute(head, destination)
+    const route = findRoute(head, fields, destination)
     if (route === undefined) return undefined
     const now = monotonicClock()
     const caller = recallCaller(route.access, head, fields, now)
     if (caller === undefined || !isFinal(caller, route.access, client.address)) return undefined
     const { decision, credential } = caller
-    if (decision.kind === 'allowed' && decision.principal !== undefined) authenticator.countHit()
     const request = new LaneRequest(exchange, head, {
       arrivedAt: now,
       client,
@@ -82,15 +87,21 @@ export function createFastLane(options: FastLaneOptions): RecognizeOrdinary {
       carriers,
       forwarding,
     })
-    if (decision.kind === 'allowed') request.headerLines = writeLines(request, decision, fields.lines)
+    if (cors) recordCorsHeaders(request.outcome, cors.headersFor(fields.origin))
+    if (decision.kind === 'allowed') admit(request, decision, fields.lines)
     return request
   }
 
-  function findRoute(head: ParsedHead, { target, hostName }: Destination): Route<Upstream> | undefined {
+  function findRoute(
+    head: ParsedHead,
+    { hasOuterPrefix }: OrdinaryFields,
+    { target, hostName }: Destination,
+  ): Route<Upstream> | undefined {
     if (ownPaths.mayHave(target.path) || ownPaths.isOwnHost(hostName)) return undefined
     const match = table.match(hostName, target, head.method)
     if (match.kind !== 'route' || !hasUpstream(match.route)) return undefined
-    return forwardsUnchanged(match.route, head) ? match.route : undefined
+    if (hasOuterPrefix && match.route.rewrite !== undefined) return undefined
+    return forwardsInSlices(match.route, head) ? match.route : undefined
   }
 
   function recallCaller(
@@ -114,9 +125,15 @@ export function createFastLane(options: FastLaneOptions): RecognizeOrdinary {
     return principal.profile !== undefined && authorizeFrom(address, access, principal) === undefined
   }
 
+  function admit(request: LaneRequest, decision: AllowedDecision, kept: string): void {
+    if (decision.principal !== undefined) authenticator.countHit()
+    request.headerLines = writeLines(request, decision, kept)
+  }
+
   /** In the order of gateway/forward/upstream-head.ts: identity last, so that no client field can follow it. */
   function writeLines(request: LaneRequest, decision: AllowedDecision, kept: string): string {
-    const { head, client, requestId } = request
+    const { head, client, requestId, strippedPrefix } = request
+    const prefix = strippedPrefix === undefined ? '' : forwardedPrefix(strippedPrefix)
     return (
       kept +
       framingLine(head.body) +
@@ -124,6 +141,7 @@ export function createFastLane(options: FastLaneOptions): RecognizeOrdinary {
       client.protocol +
       '\r\nX-Forwarded-Host: ' +
       client.host +
+      (prefix === '' ? '' : `\r\nX-Forwarded-Prefix: ${prefix}`) +
       '\r\nX-Forwarded-For: ' +
       client.forwardedFor +
       '\r\nX-Request-Id: ' +
@@ -164,11 +182,10 @@ function readDestination(head: ParsedHead, host: string): Destination | undefine
   return hostName === undefined ? undefined : { target, hostName }
 }
 
-/** Whether the route needs nothing that only the general path does: no rewriting, no inspection of fields or bodies. */
-function forwardsUnchanged(route: Route<Upstream>, head: ParsedHead): boolean {
+/** Whether the route needs nothing that only the general path does, such as an inspection of fields or bodies. */
+function forwardsInSlices(route: Route<Upstream>, head: ParsedHead): boolean {
   const { body } = head
   return (
-    route.rewrite === undefined &&
     !route.forwardsCredentials &&
     !route.access.leavesAuthorization &&
     !isLastOnConnection(head, route) &&

@@ -1,5 +1,5 @@
 import type { BodyProgress, ClientExchange } from '#http/client-exchange.ts'
-import type { ParsedHead } from '#http/h1/request-parser.ts'
+import type { ParsedHead } from '#http/server/request-parser.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
 import { bearerCarrier, type Carriers } from '#identity/carriers.ts'
 import { type Credential, type Credentials, noCredentials } from '#identity/credentials.ts'
@@ -8,6 +8,7 @@ import type { Allowance } from '#platform/errors/gatehouse-error.ts'
 import type { MonotonicMs } from '#platform/time.ts'
 import type { Arrival } from '../arrival/arrival.ts'
 import type { Client } from '../arrival/client.ts'
+import type { CorsHeaders } from '../arrival/cors.ts'
 import {
   createOutcome,
   destinationOf,
@@ -24,6 +25,7 @@ import {
   type ForwardTerms,
   OutgoingRequest,
 } from '../forward/forwarded-request.ts'
+import { readStrippedPrefix, type StrippedPrefix } from '../forward/stripped-prefix.ts'
 import type { Route } from '../routes/route.ts'
 import type { Destination } from '../routes/table.ts'
 
@@ -51,8 +53,8 @@ export interface LaneFindings {
 
 /**
  * An ordinary request as the rest of the gateway sees it: one object that is its arrival, its fields, and the forwarded
- * and the outgoing request. There are none of the uncommon fields, and nothing is rewritten. What the lane and the
- * general path send is compared in test/gateway/lane/ordinary-head.test.ts.
+ * and the outgoing request. There are none of the uncommon fields, and nothing but the prefix of the path is
+ * rewritten. What the lane and the general path send is compared in test/gateway/lane/ordinary-head.test.ts.
  */
 export abstract class LaneArrival
   extends OutgoingRequest<ForwardedRequest>
@@ -69,6 +71,7 @@ export abstract class LaneArrival
   readonly credentials: Credentials
   readonly carriers: Carriers
   readonly outcome: Outcome
+  readonly strippedPrefix: StrippedPrefix | undefined
   protected readonly forwarding: Forwarding
   /** The lines for the target, without Host: set before the request is forwarded. */
   headerLines = ''
@@ -86,6 +89,7 @@ export abstract class LaneArrival
     this.credentials = findings.credential ?? noCredentials
     this.carriers = findings.carriers
     this.forwarding = findings.forwarding
+    this.strippedPrefix = readStrippedPrefix(findings.route, [], false)
     this.outcome = createOutcome()
     recordDestination(this.outcome, findings.destination)
     recordRoute(this.outcome, findings.route)
@@ -148,16 +152,12 @@ export abstract class LaneArrival
     return undefined
   }
 
-  get strippedPrefix(): undefined {
-    return undefined
-  }
-
   get allowances(): readonly Allowance[] | undefined {
     return this.outcome.allowances
   }
 
-  get corsHeaders(): undefined {
-    return undefined
+  get corsHeaders(): CorsHeaders | undefined {
+    return this.outcome.corsHeaders
   }
 
   get renewCookie(): undefined {

@@ -49,8 +49,8 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
 
   /** A plain target is copied from the request line as it arrived. */
   override headFor(target: Target): string {
-    const { head, route } = this
-    if (!head.hasPlainTarget) return super.headFor(target)
+    const { head, route, strippedPrefix } = this
+    if (!head.hasPlainTarget || strippedPrefix !== undefined) return super.headFor(target)
     const sentHost = route.upstream.host === 'client' ? this.host : target.authority
     return `${head.text.slice(0, head.fieldsStart)}Host: ${sentHost}\r\n${this.headerLines}\r\n`
   }

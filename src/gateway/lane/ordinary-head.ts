@@ -1,6 +1,6 @@
-import { keptLines } from '#http/h1/field-lines.ts'
-import { mark } from '#http/h1/name-table.ts'
-import type { ParsedHead } from '#http/h1/request-parser.ts'
+import { keptLines } from '#http/message/field-lines.ts'
+import { mark } from '#http/message/name-table.ts'
+import type { ParsedHead } from '#http/server/request-parser.ts'
 import type { Carrier, Carriers } from '#identity/carriers.ts'
 import type { ClientClaims } from '../arrival/client.ts'
 import { isUsualConnection } from '../forward/connection-lines.ts'
@@ -23,6 +23,9 @@ export interface OrdinaryFields extends ClientClaims {
   forwardedHost: string | undefined
   /** The first X-Request-Id. */
   requestId: string | undefined
+  origin: string | undefined
+  /** Whether a trusted proxy names a prefix that it has stripped. */
+  hasOuterPrefix: boolean
   /** The lines that are forwarded to the backend. */
   lines: string
 }
@@ -47,6 +50,8 @@ export function createOrdinaryHeadReader({ carriers, ownCookies }: OrdinaryHeadO
     forwardedProto: undefined,
     forwardedHost: undefined,
     requestId: undefined,
+    origin: undefined,
+    hasOuterPrefix: false,
     lines: '',
   }
   let isTrusted = false
@@ -65,6 +70,9 @@ export function createOrdinaryHeadReader({ carriers, ownCookies }: OrdinaryHeadO
       case mark.keepAlive:
       case requestMark.dropped:
         return false
+      case requestMark.forwardedPrefix:
+        read.hasOuterPrefix = isTrusted
+        return isTrusted
       case requestMark.forwarding:
         return isTrusted
       case requestMark.forwardedFor:
@@ -73,6 +81,10 @@ export function createOrdinaryHeadReader({ carriers, ownCookies }: OrdinaryHeadO
       case requestMark.requestId:
         if (isTrusted) readReport(fieldMark, text.slice(start, end))
         return false
+      case requestMark.origin:
+        if (read.origin !== undefined) return undefined
+        read.origin = text.slice(start, end)
+        return true
       case requestMark.cookie:
         return ownCookies.mayBeIn(text.slice(start, end)) ? undefined : true
       default:
@@ -110,6 +122,8 @@ export function createOrdinaryHeadReader({ carriers, ownCookies }: OrdinaryHeadO
     read.forwardedProto = undefined
     read.forwardedHost = undefined
     read.requestId = undefined
+    read.origin = undefined
+    read.hasOuterPrefix = false
     const lines = keptLines(head, visitLine)
     if (lines === undefined || read.host === '') return undefined
     read.lines = lines

@@ -2,10 +2,10 @@ import { hash } from 'node:crypto'
 import type { Server } from 'node:net'
 import type { TlsOptions } from 'node:tls'
 import type { ClientExchange, OpenConnection } from '#http/client-exchange.ts'
-import { createListener } from '#http/h1/listener.ts'
-import type { NameTable } from '#http/h1/name-table.ts'
-import { createSessionOpener, type SessionLimits } from '#http/h2/client-session.ts'
+import type { NameTable } from '#http/message/name-table.ts'
 import type { RequestHead, Unreadable } from '#http/request-head.ts'
+import { createSessionOpener, type SessionLimits } from '#http/server/h2/client-session.ts'
+import { createListener } from '#http/server/listener.ts'
 import { DeadlineSweep } from '#platform/deadline-sweep.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { type Arrival, type ArrivalReader, withoutHead } from '../arrival/arrival.ts'
@@ -96,7 +96,7 @@ export interface ArrivalServer<Incoming = Arrival> {
 interface CurrentRequest<Incoming> {
   arrival: Incoming | undefined
   /** The observer that recorded its start. Not the whole Traffic, which a WebSocket would keep alive past a reload. */
-  observer: Observer | undefined
+  observer: Observer
 }
 
 /** undefined = there has been no request yet. */
@@ -149,7 +149,7 @@ export function createArrivalServer<Traffic extends ListenerTraffic, Incoming ex
     if (current?.arrival === undefined) return
     const { arrival, observer } = current
     current.arrival = undefined
-    observer?.end(arrival, isComplete)
+    observer.end(arrival, isComplete)
   }
 
   const connections = new DeadlineSweep<OpenConnection>(sweepMs)

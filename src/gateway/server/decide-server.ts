@@ -1,4 +1,4 @@
-import { framingNames, NameTable } from '#http/h1/name-table.ts'
+import { framingNames, NameTable } from '#http/message/name-table.ts'
 import { onlyValueOf } from '#http/request-head.ts'
 import type { Principal } from '#identity/decision.ts'
 import { parseTraceparent, type Trace, type Tracer, traceparentOf } from '#ops/tracing/tracer.ts'
@@ -98,7 +98,6 @@ export function createDecide(options: DecideOptions): DecideHandler {
   const passGate = createPassGate<DecidedRoute, DecideArrival>({
     gate,
     checkSecondTargets,
-    sentHead: ({ sentHead }) => sentHead,
     // The proxy forwards second targets unchanged, so here they are only checked.
     admit: allow,
     refuse: (arrival, error) => {
@@ -109,16 +108,9 @@ export function createDecide(options: DecideOptions): DecideHandler {
   })
 
   return function decide(arrival) {
-    if (arrival.problem !== undefined) {
-      refuseDecision(arrival, arrival.problem)
-      return
-    }
-    const error = undecidable(chooseHandler(arrival, options))
-    if (error !== undefined) {
-      refuseDecision(arrival, error)
-      return
-    }
-    passGate(arrival)
+    const error = arrival.problem ?? undecidable(chooseHandler(arrival, options))
+    if (error !== undefined) refuseDecision(arrival, error)
+    else passGate(arrival)
   }
 }
 

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net'
 import { type ClientExchange, isExtendedConnect, type RequestEvents } from '#http/client-exchange.ts'
-import { ownedCopy } from '#http/h1/socket-reader.ts'
 import { type BodyTooSlow, fieldsIn, type MalformedMessage } from '#http/request-head.ts'
+import { ownedCopy } from '#http/socket-reader.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { IncomingMessage, ServerResponse } from '#platform/http.ts'
 import type { Arrival } from '../arrival/arrival.ts'
@@ -57,7 +57,7 @@ export function createOwnEndpoints(): OwnEndpoints {
       if (exchange.socket === undefined) return
       response.detachSocket(exchange.socket)
       response.emit('close')
-      exchange.endExternally({ closes: !response.shouldKeepAlive || hasConnectionClose(response) })
+      exchange.endOnSocket(response.shouldKeepAlive && !hasConnectionClose(response))
     })
     api.routing(request, response)
 

@@ -1,4 +1,4 @@
-import { framingNames, NameTable } from '#http/h1/name-table.ts'
+import { framingNames, NameTable } from '#http/message/name-table.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { dateLine } from '#platform/http.ts'
 import { type Arrival, type ArrivalReader, createArrival } from '../arrival/arrival.ts'

@@ -1,4 +1,4 @@
-import type { NameTable } from '#http/h1/name-table.ts'
+import type { NameTable } from '#http/message/name-table.ts'
 import { type Arrival, type ArrivalReader, createArrival } from '../arrival/arrival.ts'
 import { type ChooseHandlerOptions, chooseHandler } from '../gate/choose-handler.ts'
 import type { RecognizeOrdinary } from '../lane/fast-lane.ts'
@@ -24,13 +24,8 @@ export interface Traffic extends ChooseHandlerOptions, ArrivalReader {
   readonly names: NameTable
 }
 
-interface GatewayServerOptions extends ListenerOptions<Traffic> {
-  /** The names of the current traffic. Called for each head. */
-  names(): NameTable
-}
-
 /** The main listener: every request arrives here, and is dispatched by its path. */
-export function createGatewayServer(options: GatewayServerOptions): ArrivalServer {
+export function createGatewayServer(options: ListenerOptions<Traffic>): ArrivalServer {
   const own = createOwnEndpoints()
 
   function routeRequest(arrival: Arrival, traffic: Traffic): void {
@@ -51,7 +46,7 @@ export function createGatewayServer(options: GatewayServerOptions): ArrivalServe
   }
 
   return createArrivalServer<Traffic, Arrival>(options, {
-    names: options.names,
+    names: () => options.traffic().names,
     read: (exchange, head, traffic) =>
       traffic.fastLane?.(exchange, head) ?? createArrival(exchange, head, traffic),
     handle: (arrival, traffic) => {

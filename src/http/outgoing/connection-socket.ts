@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { DirectSocketReader, type SocketReader } from '../h1/socket-reader.ts'
+import { DirectSocketReader, type SocketReader } from '../socket-reader.ts'
 import type { ConnectionPersistence } from './response-head.ts'
 
 /** How long an idle connection is kept if the upstream announces no limit: less than servers usually do. */

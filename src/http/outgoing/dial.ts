@@ -1,7 +1,7 @@
 import { connect as connectPlain, type OnReadOpts, type Socket } from 'node:net'
 import { connect as connectTls, type SecureContext } from 'node:tls'
 import { startDeadline } from '#platform/deadline.ts'
-import { PooledSocketReader } from '../h1/socket-reader.ts'
+import { PooledSocketReader } from '../socket-reader.ts'
 import { UpstreamFailure } from './failure.ts'
 import { Http1Connection } from './http1-connection.ts'
 import type { TargetAddress } from './target-address.ts'

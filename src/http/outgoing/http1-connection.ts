@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net'
 import type { MonotonicMs } from '#platform/time.ts'
-import { chunksPerTurnMax } from '../h1/chunked-decoder.ts'
+import { chunksPerTurnMax } from '../message/chunked-decoder.ts'
 import {
   DirectSocketReader,
   ownedCopy,
   type PooledSocketReader,
   type SocketReader,
-} from '../h1/socket-reader.ts'
-import { hasWrittenAll } from '../h1/socket-writes.ts'
+} from '../socket-reader.ts'
+import { hasWrittenAll } from '../socket-writes.ts'
 import { catchWriteErrors, closeConnection, handOverSocket, reusableMs } from './connection-socket.ts'
 import { endFailure, readFailure, UpstreamFailure } from './failure.ts'
 import { RequestSender } from './request-sender.ts'

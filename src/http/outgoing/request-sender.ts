@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net'
+import type { BodyFraming } from '../request-head.ts'
 import {
   type DeferredWrite,
   deferWrite,
   mustWriteNow,
   smallChunkBytesMax,
   writeDirectly,
-} from '../h1/socket-writes.ts'
-import type { BodyFraming } from '../request-head.ts'
+} from '../socket-writes.ts'
 import { Unsent, type UpstreamFailure } from './failure.ts'
 import { SentBody } from './sent-body.ts'
 

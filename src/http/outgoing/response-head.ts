@@ -1,8 +1,8 @@
 import type { ResponseFraming } from '../client-exchange.ts'
-import { valueCharacters } from '../h1/characters.ts'
-import { fieldsOf, type MarkedLines, type MarkedText } from '../h1/field-lines.ts'
-import { headBlock, skip } from '../h1/head-bytes.ts'
-import { firstOwnMark, type MarkedName, mark, NameTable } from '../h1/name-table.ts'
+import { valueCharacters } from '../message/characters.ts'
+import { fieldsOf, type MarkedLines, type MarkedText } from '../message/field-lines.ts'
+import { headBlock, skip } from '../message/head-bytes.ts'
+import { firstOwnMark, type MarkedName, mark, NameTable } from '../message/name-table.ts'
 import { InvalidResponse } from './failure.ts'
 
 /** The head of a response, as received. */

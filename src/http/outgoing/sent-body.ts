@@ -1,4 +1,4 @@
-import { KeptChunks } from '../h1/kept-bytes.ts'
+import { KeptChunks } from '../message/kept-bytes.ts'
 
 /** Only just more than the initial window (RFC 9113 6.9.2), which may be sent before a target can refuse a request. */
 const keptBytesMax = 65_536

@@ -90,59 +90,46 @@ export function createPlanLimits(options: PlanOptions): TakePlanLimits {
     const taken = limiter.take('plan account', principal.accountId, rateLimit)
     const excess = noteTaken('plan-rate', rateLimit, taken, allowances)
     return excess instanceof Promise
-      ? takeQuotasLater(excess, principal, quota, now, allowances)
-      : (excess ?? takeQuotas(principal, quota, now, allowances))
+      ? excess.then(takeQuotas.bind(undefined, principal, quota, now, allowances))
+      : takeQuotas(principal, quota, now, allowances, excess)
   }
 
-  /** A separate function, as a closure in the caller would be allocated at each call (hot). */
-  async function takeQuotasLater(
-    excess: Promise<Excess>,
-    principal: Principal,
-    planQuota: Quota | undefined,
-    now: MonotonicMs,
-    allowances: Allowances,
-  ): Promise<Excess> {
-    return (await excess) ?? takeQuotas(principal, planQuota, now, allowances)
-  }
-
-  /** Takes from the key's quota first: a request that it refuses does not count against the plan. */
+  /**
+   * Takes from the key's quota first: a request that it refuses does not count against the plan.
+   * @param rateExcess what the rate of the plan says
+   */
   function takeQuotas(
     principal: Principal,
     planQuota: Quota | undefined,
     now: MonotonicMs,
     allowances: Allowances,
+    rateExcess: Excess,
   ): Excess | Promise<Excess> {
+    if (rateExcess) return rateExcess
     const { quota } = principal
     const excess = quota && take('key-quota', quota.subject, quota, now, allowances)
-    if (excess instanceof Promise) return takePlanQuotaLater(excess, principal, planQuota, now, allowances)
-    return excess ?? (planQuota && takePlanQuota(principal, planQuota, now, allowances))
-  }
-
-  async function takePlanQuotaLater(
-    excess: Promise<Excess>,
-    principal: Principal,
-    planQuota: Quota | undefined,
-    now: MonotonicMs,
-    allowances: Allowances,
-  ): Promise<Excess> {
-    return (await excess) ?? (planQuota && takePlanQuota(principal, planQuota, now, allowances))
+    return excess instanceof Promise
+      ? excess.then(takePlanQuota.bind(undefined, principal, planQuota, now, allowances))
+      : takePlanQuota(principal, planQuota, now, allowances, excess)
   }
 
   function takePlanQuota(
     { accountId, quota }: Principal,
-    planQuota: Quota,
+    planQuota: Quota | undefined,
     now: MonotonicMs,
     allowances: Allowances,
+    keyExcess: Excess,
   ): Excess | Promise<Excess> {
+    if (keyExcess || planQuota === undefined) return keyExcess
     const excess = take('quota', accountId, planQuota, now, allowances)
     if (quota === undefined) return excess
     return excess instanceof Promise
-      ? excess.then((settled) => giveBackIfRefused(settled, quota))
-      : giveBackIfRefused(excess, quota)
+      ? excess.then(giveBackIfRefused.bind(undefined, quota))
+      : giveBackIfRefused(quota, excess)
   }
 
   /** Gives a request that the plan refuses back to the key's quota. */
-  function giveBackIfRefused(excess: Excess, quota: CountedQuota): Excess {
+  function giveBackIfRefused(quota: CountedQuota, excess: Excess): Excess {
     if (excess) quotas.charge(quota.subject, quota, -1)
     return excess
   }
@@ -156,8 +143,8 @@ export function createPlanLimits(options: PlanOptions): TakePlanLimits {
   ): Excess | Promise<Excess> {
     const taken = quotas.take(subject, quota, now)
     return taken instanceof Promise
-      ? excessLater(policy, taken, quota, allowances)
-      : excessOf(policy, taken, quota, allowances)
+      ? taken.then(excessOf.bind(undefined, policy, quota, allowances))
+      : excessOf(policy, quota, allowances, taken)
   }
 
   return (principal, now, allowances) => {
@@ -165,7 +152,7 @@ export function createPlanLimits(options: PlanOptions): TakePlanLimits {
     const plan = principal.plan === undefined ? undefined : planOf(principal.plan)
     return plan !== undefined && hasRate(plan)
       ? takePlanRate(principal, plan, now, allowances)
-      : takeQuotas(principal, plan?.quota, now, allowances)
+      : takeQuotas(principal, plan?.quota, now, allowances, undefined)
   }
 }
 
@@ -173,20 +160,11 @@ function hasRate(plan: Plan): plan is Plan & { readonly rateLimit: Rate } {
   return plan.rateLimit !== undefined
 }
 
-async function excessLater(
-  policy: QuotaPolicy,
-  taken: Promise<QuotaResult>,
-  quota: Quota,
-  allowances: Allowances,
-): Promise<Excess> {
-  return excessOf(policy, await taken, quota, allowances)
-}
-
 function excessOf(
   policy: QuotaPolicy,
-  { isAllowed, remaining, windowMs, resetMs }: QuotaResult,
   { limit }: Quota,
   allowances: Allowances,
+  { isAllowed, remaining, windowMs, resetMs }: QuotaResult,
 ): Excess {
   const allowance: Allowance = { policy, limit, windowMs, remaining, resetMs }
   if (!isAllowed) return new GatehouseError('quota-exceeded', { rate: { ...allowance, retryMs: resetMs } })

@@ -90,20 +90,14 @@ export function openRateLimiter({
   function take(purpose: RatePurpose, subject: string, rate: Rate): RateResult | Promise<RateResult> {
     if (!storeConnection.isUp) return takeShare(purpose, subject, rate)
     const taken = store.takeFromRate(purpose, subject, rate)
-    return taken instanceof Promise ? orShare(taken, purpose, subject, rate) : taken
+    return taken instanceof Promise
+      ? taken.catch(shareOnFailure.bind(undefined, purpose, subject, rate))
+      : taken
   }
 
-  /** A separate function, as a closure in the caller would be allocated at each call (hot). */
-  function orShare(
-    taken: Promise<RateResult>,
-    purpose: RatePurpose,
-    subject: string,
-    rate: Rate,
-  ): Promise<RateResult> {
-    return taken.catch((error: unknown) => {
-      onStoreFailure(error)
-      return takeShare(purpose, subject, rate)
-    })
+  function shareOnFailure(purpose: RatePurpose, subject: string, rate: Rate, error: unknown): RateResult {
+    onStoreFailure(error)
+    return takeShare(purpose, subject, rate)
   }
 
   function takeShare(purpose: RatePurpose, subject: string, rate: Rate): RateResult {

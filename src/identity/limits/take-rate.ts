@@ -31,7 +31,8 @@ export function takeRate(
 }
 
 /**
- * Notes what is left of a rate. Synchronous if this process counts alone.
+ * Notes what is left of a rate. Synchronous if this process counts alone. What follows a promise is bound, here and in
+ * the gate: for a closure the caller would allocate its variables even if there is no promise (hot).
  * @returns `rate-limited` if the caller has to wait
  */
 export function noteTaken(
@@ -41,21 +42,11 @@ export function noteTaken(
   allowances: Allowances,
 ): Excess | Promise<Excess> {
   return taken instanceof Promise
-    ? excessLater(policy, rate, taken, allowances)
-    : excessOf(policy, rate, taken, allowances)
+    ? taken.then(excessOf.bind(undefined, policy, rate, allowances))
+    : excessOf(policy, rate, allowances, taken)
 }
 
-/** A separate function, as a closure in the caller would be allocated at each call (hot). */
-async function excessLater(
-  policy: string,
-  rate: Rate,
-  taken: Promise<RateResult>,
-  allowances: Allowances,
-): Promise<Excess> {
-  return excessOf(policy, rate, await taken, allowances)
-}
-
-function excessOf(policy: string, rate: Rate, taken: RateResult, allowances: Allowances): Excess {
+function excessOf(policy: string, rate: Rate, allowances: Allowances, taken: RateResult): Excess {
   if (!taken.isAllowed)
     return new GatehouseError('rate-limited', { rate: exceededRateOf(policy, rate, taken) })
   allowances?.push(allowanceOf(policy, rate, taken))

@@ -4,6 +4,7 @@ import type { SessionStore, Visitor } from '#store/sessions.ts'
 import type { AccessTokens } from './access-token.ts'
 import type { RefreshTokens } from './refresh-tokens.ts'
 import {
+  assertHasScopes,
   type FindKeyPairOwner,
   type KeyPair,
   limitsOf,
@@ -78,7 +79,7 @@ export function createClientTokens(options: ClientTokensOptions): ClientTokens {
       const { account, session } = await startSession(pair, visitor, {
         lifetimeMs,
         idleMs: lifetimeMs,
-        assertMay: (key) => void narrowed({ scopes: key.scopes, validUntil: 0 }, scopes),
+        assertMay: (key) => assertHasScopes(key.scopes, scopes),
       })
       const { id: accountId, role, roleEpoch } = account
       const limits = narrowed(limitsOf(account, session), scopes)

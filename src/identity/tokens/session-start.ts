@@ -134,11 +134,16 @@ export function limitsOf(
  * @throws GatehouseError `scope-forbidden` if the key lacks one of them
  */
 export function narrowed(limits: TokenLimits, asked: readonly string[] | undefined): TokenLimits {
-  if (asked === undefined) return limits
-  const isAllowed = limits.scopes.length === 0 || asked.every((scope) => limits.scopes.includes(scope))
-  if (!isAllowed) {
-    const detail = 'The key or token does not have all scopes that were asked for.'
-    throw new GatehouseError('scope-forbidden', { detail })
-  }
-  return { ...limits, scopes: asked }
+  assertHasScopes(limits.scopes, asked)
+  return { ...limits, scopes: asked ?? limits.scopes }
+}
+
+/**
+ * @param scopes of a key or token; empty = it is not limited
+ * @throws GatehouseError `scope-forbidden` if one of those asked for is not among them
+ */
+export function assertHasScopes(scopes: readonly string[], asked: readonly string[] = []): void {
+  if (scopes.length === 0 || asked.every((scope) => scopes.includes(scope))) return
+  const detail = 'The key or token does not have all scopes that were asked for.'
+  throw new GatehouseError('scope-forbidden', { detail })
 }

@@ -6,9 +6,9 @@ import { type Arrival, type ArrivalReader, createArrival } from '#gateway/arriva
 import { attachArrival, attachedArrivalOf, type EndpointExchange } from '#gateway/arrival/endpoint-arrival.ts'
 import { createProblem, malformedError, toGatehouseError } from '#gateway/refusals/send-problem.ts'
 import { type ClientCertificate, clientCertificateOf } from '#http/client-certificate.ts'
-import { readRequestFraming } from '#http/h1/request-framing.ts'
-import { discardedBytesMax } from '#http/h1/slow-clients.ts'
 import { MalformedMessage, type RequestHead } from '#http/request-head.ts'
+import { readRequestFraming } from '#http/server/request-framing.ts'
+import { discardedBytesMax } from '#http/server/slow-clients.ts'
 import { unmappedAddress } from '#platform/addresses.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 

@@ -10,6 +10,7 @@ import type { GatedRoute } from '#gateway/routes/route.ts'
 import { createOpenCallers, type OpenCallers } from '#gateway/server/open-callers.ts'
 import { createUsageMeter, type UsageMeter } from '#gateway/server/usage-meter.ts'
 import { createCarriers } from '#identity/carriers.ts'
+import { isCredential } from '#identity/credentials.ts'
 import { type Metrics, openMetrics } from '#ops/metrics/metrics.ts'
 import { openStoreMonitor } from '#ops/store-monitor.ts'
 import { createAddressSet } from '#platform/addresses.ts'
@@ -58,13 +59,14 @@ export async function openAppParts({ config, log, clock }: AppPartsOptions): Pro
     },
   )
   const parts = { ...storeParts, config }
-  const openCallers = createOpenCallers({ metrics, clock, authState: () => callerAuth })
-  const callerAuth = await openCallerAuth(parts, openCallers.revalidate).catch(async (error: unknown) => {
+  const callerAuth = await openCallerAuth(parts).catch(async (error: unknown) => {
     await parts.close()
     metrics.close()
     throw error
   })
   opened = callerAuth
+  const openCallers = createOpenCallers({ metrics, clock, authState: () => callerAuth })
+  callerAuth.onChange(openCallers.revalidate)
   const sendNotice = createNoticesFrom(parts)
   if (sendNotice) parts.store.onAudit(sendNotice)
   const monitor = openStoreMonitor(parts)
@@ -103,7 +105,7 @@ function checkingOnce(checkPossession: CheckPossession): CheckPossession {
   return (arrival, decision) => {
     const credentials = credentialsOf(arrival)
     const { jkt, certificate } = decision.confirmation ?? {}
-    const asked = JSON.stringify(['text' in credentials ? credentials.text : '', jkt, certificate])
+    const asked = JSON.stringify([isCredential(credentials) ? credentials.text : '', jkt, certificate])
     const known = checked.get(arrival)
     // Another token, or another key, needs its own proof.
     if (known?.asked === asked) return known.result

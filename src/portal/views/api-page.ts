@@ -56,11 +56,11 @@ export interface ApiGroup {
 
 /** What can be called, and how. */
 export function apiPage(frame: PageFrame, view: ApiView): Html {
-  const { api: texts, integration } = frame.texts
+  const { api: texts, layout } = frame.texts
   return page(frame, {
     title: texts.title,
     section: '/integration',
-    breadcrumb: { href: '/integration', text: integration.title },
+    breadcrumb: { href: '/integration', text: layout.sections['/integration'] },
     lead: texts.lead,
     actions: html`<a class="button" href="${view.documentPath}" download="openapi.json">${icon('download')}OpenAPI</a>`,
     body: html`${routesCard(frame, view)}${clientCard(frame, view)}${view.groups ? view.groups.map((group) => groupCard(frame, group)) : staticNotice('warn', texts.unreadable)}`,
@@ -94,10 +94,10 @@ function routeRow(
     html`<code>${methods?.join(', ') ?? api.anyMethod} ${host}${path}</code>`,
   )}${cell(columns.credential, html`${api.credentials[auth]}`)}${cell(
     columns.scopes,
-    auth === 'none' ? html`${api.noScopes}` : scoped,
+    auth === 'none' ? html`${api.none}` : scoped,
   )}${cell(
     columns.limit,
-    html`${rateLimit ? api.limitBy[rateLimit.by](limitText(frame, rateLimit)) : api.noLimit}`,
+    html`${rateLimit ? api.limitBy[rateLimit.by](limitText(frame, rateLimit)) : api.none}`,
   )}</tr>`
 }
 

@@ -19,15 +19,15 @@ interface AuditView {
 /** The audit log: actor, action, target, time and address. */
 export function auditPage(frame: PageFrame, view: AuditView): Html {
   const { base } = frame
-  const texts = frame.texts.audit
+  const { audit: texts, parts } = frame.texts
   const { entries, filter, before, isFirstPage } = view
   const exportLink = (format: string, name: string) =>
     html`<a class="button" href="${base}/audit/export?${queryString(filter, { format })}" download>${icon('download')}${name}</a>`
   return page(frame, {
-    title: texts.title,
+    title: frame.texts.layout.sections['/audit'],
     section: '/audit',
     lead: texts.lead,
-    actions: html`<a class="button" href="${base}/events">${texts.events}</a>${exportLink('csv', 'CSV')}${exportLink('jsonl', 'JSON Lines')}`,
+    actions: html`<a class="button" href="${base}/events">${frame.texts.events.title}</a>${exportLink('csv', 'CSV')}${exportLink('jsonl', 'JSON Lines')}`,
     body: html`${filterForm(frame, filter)}
 <section class="card" aria-label="${texts.entries}">${
       entries.length === 0
@@ -36,7 +36,7 @@ export function auditPage(frame: PageFrame, view: AuditView): Html {
     }</section>${pager(frame, {
       isFirstPage,
       nextCursor: before,
-      texts: [texts.newest, texts.older],
+      texts: [parts.newest, parts.older],
       hrefOf: (cursor) =>
         `${base}/audit?${queryString(filter, cursor === undefined ? {} : { before: cursor })}`,
     })}`,

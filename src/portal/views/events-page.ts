@@ -14,8 +14,8 @@ export interface EventsView {
 
 /** The receivers of events, and whether they get them. */
 export function eventsPage(frame: PageFrame, { receivers, tested }: EventsView): Html {
-  const texts = frame.texts.events
-  const titles = [texts.receiver, texts.state, texts.pending, texts.dropped, texts.delivered]
+  const { accounts, events: texts } = frame.texts
+  const titles = [texts.receiver, accounts.state, texts.pending, texts.dropped, texts.delivered]
   return page(frame, {
     title: texts.title,
     section: '/audit',
@@ -44,15 +44,15 @@ function testNotice(
 
 function receiverRows(frame: PageFrame, receiver: ListedReceiver, columns: number): Html {
   const { locale } = frame
-  const texts = frame.texts.events
-  const never = html`<span class="muted">${texts.never}</span>`
+  const { accounts, events: texts, parts } = frame.texts
+  const never = html`<span class="muted">${parts.never}</span>`
   const { hasMorePending, deliveredAt } = receiver
   const pending = formatCount(receiver.pending, locale)
   return html`<tbody><tr>${[
     cell(texts.receiver, html`<span class="name">${receiver.receiver}</span>`),
-    cell(texts.state, stateOf(receiver, frame)),
-    cell(texts.pending, html`${hasMorePending ? texts.moreThan(pending) : pending}`),
-    cell(texts.dropped, html`${formatCount(receiver.dropped, locale)}`),
+    cell(accounts.state, stateOf(receiver, frame)),
+    cell(texts.pending, hasMorePending ? texts.moreThan(pending) : pending),
+    cell(texts.dropped, formatCount(receiver.dropped, locale)),
     cell(texts.delivered, deliveredAt === null ? never : time(Date.parse(deliveredAt), frame)),
   ]}</tr>${actsRow(columns, [
     actForm(frame, receiver, { action: '/events/test', text: texts.test }),

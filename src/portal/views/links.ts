@@ -13,8 +13,8 @@ export function forgottenPage(
   { canSend, linkLifetimeMs }: { readonly canSend: boolean; readonly linkLifetimeMs: number },
 ): Html {
   const { base } = frame
-  const texts = frame.texts.links
-  const { forgotten } = texts
+  const { links, accounts, signIn } = frame.texts
+  const { forgotten } = links
   const { title } = forgotten
   if (!canSend) {
     const after = forgotten.hasLink(`${base}/setup`, `${base}/sign-in`)
@@ -25,14 +25,14 @@ export function forgottenPage(
     body: html`${formMessage(state)}${form(frame, {
       action: '/forgot',
       body: html`${emailField(state, {
-        label: frame.texts.signIn.email,
+        label: accounts.email,
         autocomplete: 'username',
         hasFocus: true,
         hint: forgotten.emailHint(spanText(linkLifetimeMs, frame.locale)),
       })}
 <button class="primary wide">${forgotten.submit}</button>`,
     })}`,
-    after: html`${forgotten.after} <a href="${base}/sign-in">${texts.signIn}</a>`,
+    after: html`${forgotten.after} <a href="${base}/sign-in">${signIn.submit}</a>`,
   })
 }
 
@@ -41,13 +41,13 @@ export function linkRequestedPage(
   frame: PageFrame,
   { email, linkLifetimeMs }: { readonly email: string; readonly linkLifetimeMs: number },
 ): Html {
-  const { links } = frame.texts
+  const { links, signIn } = frame.texts
   const { title, sent, noEmail, anotherAddress } = links.requested
   return signedOutPage(frame, {
     title,
     body: html`<p>${sent(html`<strong>${email}</strong>`, spanText(linkLifetimeMs, frame.locale))}</p>
 <p class="hint">${noEmail}</p>`,
-    after: html`<a href="${frame.base}/forgot">${anotherAddress}</a> · <a href="${frame.base}/sign-in">${links.signIn}</a>`,
+    after: html`<a href="${frame.base}/forgot">${anotherAddress}</a> · <a href="${frame.base}/sign-in">${signIn.submit}</a>`,
   })
 }
 
@@ -56,15 +56,15 @@ export function linkRequestedPage(
  * people paste it. So they learn whether the link works before they type anything else.
  */
 export function passwordLinkPage(frame: PageFrame, state: FormState): Html {
-  const { base } = frame
-  const { title, continue: next, after } = frame.texts.links.password
+  const { base, texts } = frame
+  const { title, after } = texts.links.password
   return signedOutPage(frame, {
     title,
     body: html`${formMessage(state)}${form(frame, {
       action: '/setup/check',
       data: ['fill-from-fragment', 'submit'],
       body: html`${tokenField(frame, state)}
-<button class="primary wide">${next}</button>`,
+<button class="primary wide">${texts.errors.continue}</button>`,
     })}`,
     after: after(`${base}/forgot`, `${base}/sign-in`),
   })
@@ -72,7 +72,8 @@ export function passwordLinkPage(frame: PageFrame, state: FormState): Html {
 
 /** The page to choose a password with a valid link. @param expiresAt undefined = unknown */
 export function setupPage(frame: PageFrame, state: FormState, expiresAt: number | undefined): Html {
-  const { setup, password, signIn } = frame.texts.links
+  const { links, parts, signIn } = frame.texts
+  const { setup, password } = links
   return signedOutPage(frame, {
     title: password.title,
     lead: setup.lead,
@@ -80,10 +81,10 @@ export function setupPage(frame: PageFrame, state: FormState, expiresAt: number 
       action: '/setup',
       body: html`${tokenField(frame, state)}
 ${usernameField(undefined)}
-${newPasswordFields(frame, state, setup.password)}
+${newPasswordFields(frame, state, parts.password)}
 <button class="primary wide">${setup.submit}</button>`,
     })}`,
-    after: html`${expiresAt !== undefined && html`${setup.expires(time(expiresAt, frame))} `}${setup.after} <a href="${frame.base}/sign-in">${signIn}</a>`,
+    after: html`${expiresAt !== undefined && html`${setup.expires(time(expiresAt, frame))} `}${setup.after} <a href="${frame.base}/sign-in">${signIn.submit}</a>`,
   })
 }
 

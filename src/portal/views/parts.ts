@@ -8,7 +8,7 @@ export function verifiedBadge({ texts: { profile } }: PageFrame, isVerified: boo
 }
 
 /** A cell of a table; narrow screens show the label, as they show no headings. */
-export function cell(label: string, content: Html): Html {
+export function cell(label: string, content: Content): Html {
   return html`<td data-label="${label}"><div>${content}</div></td>`
 }
 

@@ -85,13 +85,13 @@ function passkeyTable(
   factor: SecondFactor | undefined,
   refused: RefusedPasskeyForm | undefined,
 ): Html {
-  const texts = frame.texts.passkeys
-  const titles = [texts.name, texts.added, texts.lastUsed]
+  const { passkeys: texts, parts } = frame.texts
+  const titles = [parts.name, texts.added, parts.lastUsed]
   return html`<table>${titleRow(titles)}${passkeys.map((passkey) => {
     const { id, name, createdAt, usedAt } = passkey
     const refusedHere = refused?.id === id ? refused : undefined
-    const used = usedAt === undefined ? html`<span class="muted">${texts.never}</span>` : time(usedAt, frame)
-    return html`<tbody><tr>${cell(texts.name, html`${name}`)}${cell(texts.added, time(createdAt, frame))}${cell(texts.lastUsed, used)}</tr>
+    const used = usedAt === undefined ? html`<span class="muted">${parts.never}</span>` : time(usedAt, frame)
+    return html`<tbody><tr>${cell(parts.name, name)}${cell(texts.added, time(createdAt, frame))}${cell(parts.lastUsed, used)}</tr>
 ${actsRow(titles.length, [
   renameForm(frame, passkey, stateOf(refusedHere, 'rename')),
   removeForm(frame, passkey, factor, stateOf(refusedHere, 'remove')),
@@ -100,19 +100,19 @@ ${actsRow(titles.length, [
 }
 
 function renameForm(frame: PageFrame, { id, name }: Passkey, state: FormState): Html {
-  const texts = frame.texts.passkeys
+  const { passkeys: texts, parts } = frame.texts
   return foldedForm(frame, {
-    summary: html`${texts.rename}…<span class="visually-hidden"> ${texts.ofPasskey(name)}</span>`,
+    summary: html`${parts.rename}…<span class="visually-hidden"> ${texts.ofPasskey(name)}</span>`,
     state,
     action: '/profile/two-factor/passkeys/rename',
     body: html`${formMessage(state, true)}${hidden({ id })}${field(state, {
       name: 'to',
-      label: texts.newName,
+      label: parts.newName,
       value: name,
       lengthMax: passkeyNameLengthMax,
       idPrefix: `rename-${id}-`,
       autocomplete: 'off',
-    })}<div><button class="primary">${texts.rename}</button></div>`,
+    })}<div><button class="primary">${parts.rename}</button></div>`,
   })
 }
 
@@ -155,7 +155,7 @@ function addForm(
       state: shown,
       body: html`${field(shown, {
         name: 'name',
-        label: texts.name,
+        label: frame.texts.parts.name,
         hint: texts.nameHint,
         value: texts.nameFor(count + 1),
         lengthMax: passkeyNameLengthMax,

@@ -22,14 +22,14 @@ interface ProfileView {
 /** One's own name, e-mail, language and password, and the way to the second factor. */
 export function profilePage(frame: PageFrame, view: ProfileView): Html {
   const { account } = view
-  const texts = frame.texts.profile
+  const { accounts, parts, profile } = frame.texts
   return page(frame, {
-    title: texts.title,
+    title: frame.texts.layout.sections['/profile'],
     section: '/profile',
     body: html`${card({
-      title: texts.account,
-      body: html`<dl class="facts"><div><dt>${texts.id}</dt><dd class="mono">${account.id}</dd></div><div><dt>${texts.role}</dt><dd>${account.role}</dd></div>
-<div><dt>${texts.email}</dt><dd>${account.email}</dd></div><div><dt>${texts.created}</dt><dd>${time(account.createdAt, frame)}</dd></div></dl>`,
+      title: accounts.account,
+      body: html`<dl class="facts"><div><dt>${profile.id}</dt><dd class="mono">${account.id}</dd></div><div><dt>${accounts.role}</dt><dd>${account.role}</dd></div>
+<div><dt>${accounts.email}</dt><dd>${account.email}</dd></div><div><dt>${parts.created}</dt><dd>${time(account.createdAt, frame)}</dd></div></dl>`,
     })}${nameCard(frame, view)}${emailCard(frame, view)}${languageCard(frame, view)}${passwordCard(frame, view)}${secondFactorCard(frame, view)}`,
   })
 }
@@ -37,7 +37,7 @@ export function profilePage(frame: PageFrame, view: ProfileView): Html {
 function nameCard(frame: PageFrame, view: ProfileView): Html {
   const state = stateOf(view.refused, 'name')
   return card({
-    title: frame.texts.profile.name,
+    title: frame.texts.parts.name,
     body: form(frame, {
       action: '/profile/name',
       body: html`${formMessage(state, true)}${nameFields(frame, state, view.account)}<div>${button(frame.texts.profile.saveName)}</div>`,
@@ -47,20 +47,20 @@ function nameCard(frame: PageFrame, view: ProfileView): Html {
 
 function emailCard(frame: PageFrame, view: ProfileView): Html {
   const { account, canSend } = view
-  const texts = frame.texts.profile
+  const { accounts, profile: texts } = frame.texts
   const state = stateOf(view.refused, 'email')
   const body = canSend
     ? form(frame, {
         action: '/profile/email',
         body: html`${formMessage(state, true)}${emailField(state, {
-          label: texts.email,
+          label: accounts.email,
           autocomplete: 'email',
           value: account.email,
           hint: texts.emailHint,
         })}${currentPasswordField(frame, state, 'email-')}<div>${button(account.isVerified ? texts.changeEmail : texts.sendLink)}</div>`,
       })
     : html`<p class="muted">${texts.noMail}</p>`
-  return card({ title: texts.email, aside: verifiedBadge(frame, account.isVerified), body })
+  return card({ title: accounts.email, aside: verifiedBadge(frame, account.isVerified), body })
 }
 
 function languageCard(frame: PageFrame, view: ProfileView): Html {
@@ -82,13 +82,13 @@ function languageCard(frame: PageFrame, view: ProfileView): Html {
 }
 
 function secondFactorCard(
-  { base, oidc, passkeys, texts: { profile } }: PageFrame,
+  { base, oidc, passkeys, texts: { profile, secondFactor } }: PageFrame,
   { hasSecondFactor }: ProfileView,
 ): Html | undefined {
   // A second factor belongs to a password.
   if (oidc && !oidc.hasPassword) return undefined
   return card({
-    title: profile.secondFactor,
+    title: secondFactor.title,
     lead: passkeys ? profile.secondFactorOrPasskeyLead : profile.secondFactorLead,
     aside: hasSecondFactor ? badge('good', profile.on) : badge('plain', profile.off),
     body: html`<a class="button" href="${base}/profile/two-factor">${hasSecondFactor ? profile.manage : profile.setUp}</a>`,
@@ -101,7 +101,7 @@ function passwordCard(frame: PageFrame, view: ProfileView): Html | undefined {
   const state = stateOf(view.refused, 'password')
   const texts = frame.texts.profile
   return card({
-    title: texts.password,
+    title: frame.texts.parts.password,
     lead: texts.passwordLead,
     body: form(frame, {
       action: '/profile/password',

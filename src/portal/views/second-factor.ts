@@ -137,7 +137,7 @@ export function secondFactorRow(frame: PageFrame, { id, portal }: Account, isOwn
     path: `/accounts/${id}/reset-second-factor`,
     text: texts.isOn(means),
     hint: texts.hint,
-    button: texts.remove,
+    button: frame.texts.passkeys.remove,
   })
 }
 
@@ -169,7 +169,7 @@ ${codeField(state, {
   hint: hasApp ? texts.codeHint : texts.recoveryCodeHint,
   hasFocus: !passkeyPart,
 })}
-<button class="${passkeyPart ? '' : 'primary '}wide">${texts.submit}</button>`,
+<button class="${passkeyPart ? '' : 'primary '}wide">${frame.texts.signIn.submit}</button>`,
   })}`
   return signedOutPage(frame, {
     title: hasPasskeys ? texts.titleWithPasskeys : texts.title,

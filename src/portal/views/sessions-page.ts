@@ -25,11 +25,10 @@ export interface SessionsList {
 
 /** The sessions of this account: token sessions of clients, portal sessions of browsers. */
 export function sessionsPage(frame: PageFrame, { sessions, portalSessions, current }: SessionsView): Html {
-  const { title, lead } = frame.texts.sessions
   return page(frame, {
-    title,
+    title: frame.texts.layout.sections['/sessions'],
     section: '/sessions',
-    lead,
+    lead: frame.texts.sessions.lead,
     body: html`${portalSessionsCard(frame, portalSessions, { current, basePath: '/sessions' })}${sessionsCard(frame, sessions, '/sessions')}`,
   })
 }
@@ -37,7 +36,7 @@ export function sessionsPage(frame: PageFrame, { sessions, portalSessions, curre
 /** @param basePath path of the page, below the portal; its forms are below that path */
 export function sessionsCard(frame: PageFrame, sessions: SessionsList, basePath: string): Html {
   const hasBrowsers = sessions.items.some(({ keyId }) => portalEpochIn(keyId) !== undefined)
-  const texts = frame.texts.sessions
+  const { sessions: texts, parts } = frame.texts
   const { tokens } = texts
   const endAll = confirmationForm(frame, {
     action: `${basePath}/end-all`,
@@ -56,7 +55,7 @@ export function sessionsCard(frame: PageFrame, sessions: SessionsList, basePath:
             text: tokens.noneText,
           })
         : html`${sessionTable(
-            texts,
+            frame,
             sessions.items.map((session) => sessionRow(frame, session, basePath)),
             tokens.lastRefresh,
           )}<footer>${endAll}</footer>`,
@@ -64,7 +63,7 @@ export function sessionsCard(frame: PageFrame, sessions: SessionsList, basePath:
   return html`${content}${pager(frame, {
     label: tokens.pages,
     ...sessions,
-    texts: [tokens.newest, tokens.older],
+    texts: [parts.newest, parts.older],
     hrefOf: (cursor) =>
       `${frame.base}${basePath}${cursor === undefined ? '' : `?cursor=${encodeURIComponent(cursor)}`}`,
   })}`
@@ -95,7 +94,7 @@ export function portalSessionsCard(
             text: portal.noneText,
           })
         : html`${sessionTable(
-            texts,
+            frame,
             sessions.map((session) => portalSessionRow(frame, session, { current, basePath })),
             portal.lastSeen,
           )}<footer>${endAll}</footer>`,
@@ -119,22 +118,20 @@ export function confirmationForm(
   })
 }
 
-function sessionTable(texts: Texts['sessions'], rows: readonly Html[], seen: string): Html {
-  return html`<table><thead><tr><th scope="col">${texts.client}</th><th scope="col">${texts.address}</th><th scope="col">${texts.started}</th><th scope="col">${seen}</th><th scope="col">${texts.expires}</th><td></td></tr></thead><tbody>${rows}</tbody></table>`
+function sessionTable({ texts }: PageFrame, rows: readonly Html[], seen: string): Html {
+  const { sessions, parts } = texts
+  return html`<table><thead><tr><th scope="col">${sessions.client}</th><th scope="col">${parts.address}</th><th scope="col">${sessions.started}</th><th scope="col">${seen}</th><th scope="col">${parts.expires}</th><td></td></tr></thead><tbody>${rows}</tbody></table>`
 }
 
 function sessionRow(frame: PageFrame, session: Session, basePath: string): Html {
-  const texts = frame.texts.sessions
+  const { sessions: texts, parts } = frame.texts
   const { id, userAgent, address, createdAt, rotatedAt, expiresAt, generation } = session
-  const refreshed = generation > 1 ? time(rotatedAt, frame) : html`<span class="muted">${texts.never}</span>`
+  const refreshed = generation > 1 ? time(rotatedAt, frame) : html`<span class="muted">${parts.never}</span>`
   return html`<tr><td data-label="${texts.client}"><div>${clientName(userAgent, texts)}<code class="sub">${id}</code></div></td>${[
-    cell(
-      texts.address,
-      address === '' ? html`<span class="muted">${texts.unknown}</span>` : html`${address}`,
-    ),
+    cell(parts.address, address === '' ? html`<span class="muted">${texts.unknown}</span>` : address),
     cell(texts.started, time(createdAt, frame)),
     cell(texts.tokens.lastRefresh, refreshed),
-    cell(texts.expires, time(expiresAt, frame)),
+    cell(parts.expires, time(expiresAt, frame)),
   ]}${endCell(frame, { action: `${basePath}/end`, id, text: texts.end })}</tr>`
 }
 
@@ -145,13 +142,13 @@ function portalSessionRow(
 ): Html {
   const { id, userAgent, address, createdAt, seenAt, expiresAt } = session
   const isThis = id === current
-  const texts = frame.texts.sessions
+  const { sessions: texts, parts } = frame.texts
   return html`<tr><td data-label="${texts.client}"><div>${clientName(userAgent, texts)} ${isThis && badge('good', texts.portal.thisBrowser)}</div></td>${[
-    cell(texts.address, html`${address}`),
+    cell(parts.address, address),
     cell(texts.started, time(createdAt, frame)),
     cell(texts.portal.lastSeen, time(seenAt, frame)),
-    cell(texts.expires, time(expiresAt, frame)),
-  ]}${endCell(frame, isThis ? { action: '/sign-out', id, text: texts.portal.signOut } : { action: `${basePath}/end-portal`, id, text: texts.end })}</tr>`
+    cell(parts.expires, time(expiresAt, frame)),
+  ]}${endCell(frame, isThis ? { action: '/sign-out', id, text: frame.texts.layout.signOut } : { action: `${basePath}/end-portal`, id, text: texts.end })}</tr>`
 }
 
 function endCell(

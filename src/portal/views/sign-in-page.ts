@@ -26,13 +26,13 @@ export function signInPage(frame: PageFrame, state: FormState & { readonly next:
     action: '/sign-in',
     body: html`${hidden({ next: state.next })}
 ${emailField(state, {
-  label: texts.email,
+  label: frame.texts.accounts.email,
   autocomplete: 'username',
   hasFocus: (state.values.email ?? '') === '',
 })}
 ${field(state, {
   name: 'password',
-  label: texts.password,
+  label: frame.texts.parts.password,
   type: 'password',
   autocomplete: 'current-password',
   hasFocus: (state.values.email ?? '') !== '',

@@ -74,7 +74,7 @@ function row(frame: PageFrame, { issuer, subject, blockedAt }: Blocked): Html {
     class: 'inline',
     body: html`${hidden({ issuer, subject })}<button class="small">${texts.unblock(subject, issuer)}</button>`,
   })
-  return html`<tr><td><div><span class="name">${subject}</span></div></td>${cell(texts.issuer, html`${issuer}`)}${cell(texts.blocked, time(Date.parse(blockedAt), frame))}<td class="acts">${unblock}</td></tr>`
+  return html`<tr><td><div><span class="name">${subject}</span></div></td>${cell(texts.issuer, issuer)}${cell(texts.blocked, time(Date.parse(blockedAt), frame))}<td class="acts">${unblock}</td></tr>`
 }
 
 function nobody({ texts }: PageFrame): Html {

@@ -28,7 +28,7 @@ export function usagePage(frame: PageFrame, view: UsageView): Html {
   const texts = frame.texts.usage
   const query = `from=${formatDay(days.from)}&to=${formatDay(days.to)}`
   return page(frame, {
-    title: texts.title,
+    title: frame.texts.layout.sections['/usage'],
     section: isOwn ? '/usage' : '/accounts',
     lead: isOwn ? texts.ownLead : texts.lead(fullName(account) || account.email),
     actions: html`<a class="button" href="${base}${path}/export?${query}" download>${icon('download')}CSV</a>`,
@@ -167,9 +167,9 @@ function sumRow({ texts: { usage }, locale }: PageFrame, counts: readonly UsageC
   const { requests, units } = totalOf(counts)
   return html`<tr>${[
     cell(columns.key, html`<code>${first?.key === '' ? unknownKey : first?.key}</code>`),
-    cell(columns.route, html`${first?.route}`),
-    cell(columns.requests, html`${formatCount(requests, locale)}`),
-    cell(columns.units, html`${formatCount(units, locale)}`),
+    cell(columns.route, first?.route),
+    cell(columns.requests, formatCount(requests, locale)),
+    cell(columns.units, formatCount(units, locale)),
   ]}</tr>`
 }
 

@@ -37,12 +37,11 @@ export interface CallerAuth extends ReturnType<typeof createTokenIssuers> {
   readonly storeConnection: Readonly<StoreConnectionState>
   /** Whether the store is reachable, or the cache can still serve. */
   health(): StoreHealth
+  /** @param listener called on a change once caches and keys reflect it; undefined = any change. Replaces the last */
+  onChange(listener: (change: Change | undefined) => void): void
   /** Stops listening to the store; the parts above continue with what they have. */
   close(): void
 }
-
-/** Called on a change once caches and keys reflect it; undefined = any change. */
-type OnChange = (change: Change | undefined) => void
 
 /**
  * How often the change log is read: SQLite is a local file, Redis a server that others use too. Together with the time
@@ -60,8 +59,9 @@ const idlePollMs = 400
 const initialConnectTimeoutMs = 500
 
 /** Leaves nothing open if it throws. @throws OperatorError for an unreadable key; GatehouseError without the store */
-export async function openCallerAuth(parts: CallerParts, onChange: OnChange): Promise<CallerAuth> {
+export async function openCallerAuth(parts: CallerParts): Promise<CallerAuth> {
   const { config, store, metrics, log, clock, memory } = parts
+  let tellChange: (change: Change | undefined) => void = () => {}
   const { algorithm, keys, issuer, revocationFeed: feed } = config.tokens
   const storeConnection = new StoreConnectionState()
   storeConnection.readAt = memory?.lastReadAt ?? storeConnection.readAt
@@ -120,11 +120,16 @@ export async function openCallerAuth(parts: CallerParts, onChange: OnChange): Pr
       verified.clear()
       directory.invalidateDecisions()
       revocationFeed?.restart('signing-keys')
-      onChange({ kind: 'signing-keys' })
+      tellChange({ kind: 'signing-keys' })
     },
   })
-  const invalidated = { storeConnection, directory, keyLoader, revocationFeed }
-  const invalidation = openCacheInvalidation(parts, invalidated, onChange)
+  const invalidation = openCacheInvalidation(parts, {
+    storeConnection,
+    directory,
+    keyLoader,
+    revocationFeed,
+    onChange: (change) => tellChange(change),
+  })
   try {
     await loadInitialKeys(parts, keyLoader)
     await invalidation.poll()
@@ -144,6 +149,9 @@ export async function openCallerAuth(parts: CallerParts, onChange: OnChange): Pr
     issuers,
     hasIssuer: issuers.has,
     storeConnection,
+    onChange: (listener) => {
+      tellChange = listener
+    },
     health: () => healthOf(keyring, storeConnection, monotonicClock() - config.cache.maxStaleMs),
     close: () => {
       invalidation.close()
@@ -188,13 +196,13 @@ interface InvalidatedParts {
   readonly directory: CachedDirectory
   readonly keyLoader: KeyLoader
   readonly revocationFeed: RevocationFeed | undefined
+  onChange(change: Change | undefined): void
 }
 
 /** Keeps caches and keys consistent with the store. */
 function openCacheInvalidation(
   { config, store, limiter, memory, log, metrics, clock }: CallerParts,
-  { storeConnection, directory, keyLoader, revocationFeed }: InvalidatedParts,
-  onChange: OnChange,
+  { storeConnection, directory, keyLoader, revocationFeed, onChange }: InvalidatedParts,
 ): Invalidation {
   const logConnectionChange = createConnectionLogger(log, metrics)
   const logFaultOnce = createFaultLogger(log)

@@ -146,12 +146,13 @@ export async function buildTraffic(
     }),
     proxy,
     fastLane:
-      cors || assertion || tracer
+      assertion || tracer
         ? undefined
         : createFastLane({
             names,
             carriers,
             trusted,
+            cors,
             ownPaths,
             table,
             authenticator,

@@ -7,7 +7,7 @@ import { drainServer } from '#gateway/server/drain.ts'
 import { listenOnAll, urlOf } from '#gateway/server/listen.ts'
 import { createRedirectServer } from '#gateway/server/redirect-server.ts'
 import { createGatewayServer } from '#gateway/server/server.ts'
-import { acceptQueuesMax } from '#http/h1/listener.ts'
+import { acceptQueuesMax } from '#http/server/listener.ts'
 import type { WorkerUrls } from '../request-server.ts'
 import type { ConfigParts } from './store-parts.ts'
 import type { WorkerTraffic } from './traffic.ts'
@@ -30,13 +30,7 @@ export function createWorkerListeners(
     ...createConnectionEvents(metrics, log),
     mayAccept: () => mayAcceptInAll(servers.reduce((sum, { connections }) => sum + connections.size, 0)),
   }
-  const main = createGatewayServer({
-    ...config.listen,
-    ...events,
-    ticketKeys,
-    traffic,
-    names: () => traffic().names,
-  })
+  const main = createGatewayServer({ ...config.listen, ...events, ticketKeys, traffic })
   const decide =
     config.decide &&
     createDecideServer({ ...decideOptions(config), ...events, traffic: () => trafficOf('decide') })

@@ -29,7 +29,7 @@ export async function buildWorkerParts(
 ): Promise<WorkerParts> {
   const { config, log } = parts
   const isReused = before && isDeepStrictEqual(callerAuthConfigOf(config), callerAuthConfigOf(before.config))
-  const callerAuth = isReused ? before.callerAuth : await openCallerAuth(parts, kept.openCallers.revalidate)
+  const callerAuth = isReused ? before.callerAuth : await openCallerAuth(parts)
   const targetKeys = deriveKeys(parts.sealingKeys, 'targets')
   const upstreams = openUpstreams(config.upstreams, before?.upstreams, { log, targetKeys })
   const hasSameTracing = before && isDeepStrictEqual(config.tracing, before.config.tracing)

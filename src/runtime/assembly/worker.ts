@@ -53,26 +53,27 @@ async function openParts(options: WorkerOptions, opened: AsyncDisposableStack): 
     () => built?.config ?? config,
   )
   opened.defer(parts.close)
+  const listeners = createWorkerListeners({ ...parts, config }, ticketKeys, () => current().traffic)
   const openCallers = createOpenCallers({ metrics, clock, authState: () => current().callerAuth })
   let ownUrl = ''
   const kept: KeptParts = {
     openCallers,
     grpcCalls: createGrpcCalls({
       followStream: openCallers.followStream,
-      openArrivals: () => listeners.openArrivals(),
+      openArrivals: listeners.openArrivals,
     }),
     heldBodies: createHeldBodies(),
     gatewayUrl: () => ownUrl,
     onUntrustedProxy: createUntrustedProxyLogger(log),
   }
   built = await buildWorkerParts({ ...parts, config }, kept)
+  built.callerAuth.onChange(openCallers.revalidate)
   opened.defer(() => current().closeUnshared(undefined))
   parts.store.onAudit((entry) => current().traffic.sendNotice?.(entry))
   metrics.collectTargetHealth(() => targetStates(current().upstreams))
   metrics.collectIssuers(() => current().callerAuth.issuers.states())
   const storeMonitor = opened.adopt(openStoreMonitor(parts), (monitor) => monitor.close())
   const events = opened.adopt(openEvents(parts), (one) => one.close())
-  const listeners = createWorkerListeners({ ...parts, config }, ticketKeys, () => current().traffic)
 
   function current(): WorkerParts {
     if (built === undefined) throw new Error('nothing is built yet')
@@ -98,8 +99,10 @@ async function openParts(options: WorkerOptions, opened: AsyncDisposableStack): 
         log.level = nextConfig.log.level
         void events.use(nextConfig)
         void before.closeUnshared(nextParts)
+        if (before.callerAuth === nextParts.callerAuth) return
+        nextParts.callerAuth.onChange(openCallers.revalidate)
         // Keys in the config may have been removed, for which there is no change event.
-        if (before.callerAuth !== nextParts.callerAuth) openCallers.revalidate(undefined)
+        openCallers.revalidate(undefined)
       },
       discard,
     }

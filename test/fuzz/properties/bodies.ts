@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { ChunkedDecoder } from '#http/h1/chunked-decoder.ts'
+import { ChunkedDecoder } from '#http/message/chunked-decoder.ts'
 import { MalformedMessage } from '#http/request-head.ts'
 import { readResponse } from '../../http/outgoing/read-response.ts'
 import { assertSame, cut, cuts } from '../pieces.ts'

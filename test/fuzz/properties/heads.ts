@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { readHeads } from '../../http/h1/read-heads.ts'
+import { readHeads } from '../../http/server/read-heads.ts'
 import { assertSame, cut, cuts } from '../pieces.ts'
 import { type Property, property } from '../property.ts'
 

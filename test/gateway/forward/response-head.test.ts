@@ -5,7 +5,7 @@ import {
   responseTrailerLines,
 } from '#gateway/forward/rewritten-response.ts'
 import { createWorkerScopes } from '#gateway/routes/worker-scopes.ts'
-import { parseFieldLines } from '#http/h1/field-lines.ts'
+import { parseFieldLines } from '#http/message/field-lines.ts'
 
 const origins = {
   targetOrigin: 'http://10.0.0.11:3000',

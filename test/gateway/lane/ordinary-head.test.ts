@@ -9,7 +9,8 @@ import { createIdentityWriter } from '#gateway/forward/identity-headers.ts'
 import { createOwnCookies } from '#gateway/forward/own-cookies.ts'
 import { createRequestWriter } from '#gateway/forward/upstream-head.ts'
 import { createOrdinaryHeadReader } from '#gateway/lane/ordinary-head.ts'
-import { type ParsedHead, RequestParser } from '#http/h1/request-parser.ts'
+import { onlyValueOf } from '#http/request-head.ts'
+import { type ParsedHead, RequestParser } from '#http/server/request-parser.ts'
 import { createCarriers } from '#identity/carriers.ts'
 import { createRandom } from '../../http/outgoing/random.ts'
 import { identityHeaders, inputOf } from '../forward/heads.ts'
@@ -57,11 +58,12 @@ function writtenAtOnce(head: ParsedHead, isTrusted = false): string | undefined 
 
 /** What a head says about its client. */
 function reportAtOnce(head: ParsedHead) {
-  return reported(readHead(head, true))
+  const fields = readHead(head, true)
+  return { ...reported(fields), origin: fields?.origin }
 }
 
 function reportOf({ rawHeaders }: ParsedHead) {
-  return reported(fieldReader.read({ rawHeaders }).uncommon)
+  return { ...reported(fieldReader.read({ rawHeaders }).uncommon), origin: onlyValueOf(rawHeaders, 'origin') }
 }
 
 function reported(fields: (ClientClaims & { readonly requestId: string | undefined }) | undefined) {
@@ -87,7 +89,18 @@ const special = [
   ...['X-Forwarded-For', 'X-Forwarded-Proto', 'X-Forwarded-Host', 'X-Forwarded-Prefix', 'X-Forwarded-Any'],
   ...['Forwarded', 'X-Real-IP', 'X-Original-URL', 'X-Rewrite-URL', 'X-Request-Id', 'traceparent'],
   ...['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override', 'Destination', 'New-URI', 'If'],
-  ...['Connection', 'Keep-Alive', 'Proxy-Connection', 'TE', 'Trailer', 'Upgrade', 'Expect', 'Host', 'Cookie'],
+  ...[
+    'Connection',
+    'Keep-Alive',
+    'Proxy-Connection',
+    'TE',
+    'Trailer',
+    'Upgrade',
+    'Expect',
+    'Host',
+    'Cookie',
+    'Origin',
+  ],
 ]
 const values = [
   'x',

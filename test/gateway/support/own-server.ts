@@ -4,7 +4,7 @@ import type { Test } from 'tap'
 import type { Arrival } from '#gateway/arrival/arrival.ts'
 import type { ArrivalServer } from '#gateway/server/arrival-server.ts'
 import { createGatewayServer, type Traffic } from '#gateway/server/server.ts'
-import { framingNames, NameTable } from '#http/h1/name-table.ts'
+import { framingNames, NameTable } from '#http/message/name-table.ts'
 import { usualFieldReader } from '../../setup/carriers.ts'
 import { portOf } from '../../setup/net.ts'
 
@@ -59,7 +59,6 @@ export async function startServerOf(t: Test, traffic: () => Traffic): Promise<Om
     onSessionError: () => {},
     tls: undefined,
     traffic,
-    names: () => names,
     isDraining: () => false,
     acceptQueues: 1,
     mayAccept: () => true,

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
-import { PooledSocketReader, sharedBuffer } from '#http/h1/socket-reader.ts'
 import type { UpstreamFailure } from '#http/outgoing/failure.ts'
 import { Http1Connection } from '#http/outgoing/http1-connection.ts'
+import { PooledSocketReader, sharedBuffer } from '#http/socket-reader.ts'
 import { answerOf, startHeadBackend } from './backends.ts'
 
 /** A connection to a target that never answers, and what delivers data as if they had come from it now. */

@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net'
 import type { MonotonicMs } from '#platform/time.ts'
-import { preface } from '../../h1/preface.ts'
-import { DirectSocketReader } from '../../h1/socket-reader.ts'
+import { DirectSocketReader } from '../../socket-reader.ts'
 import { HpackEncoder } from '../hpack/encoder.ts'
 import {
   type ConnectionEvents,
@@ -13,6 +12,7 @@ import { FrameDispatcher } from './dispatcher.ts'
 import { writeFieldBlock } from './field-block.ts'
 import { FrameOutput } from './frame-output.ts'
 import { FrameStream } from './frame-stream.ts'
+import { preface } from './preface.ts'
 import { ConnectionError, errorCode, frameFlag, frameType, windowDefault, writeSettings } from './protocol.ts'
 import { Sender } from './sender.ts'
 import { StreamTable } from './stream-table.ts'

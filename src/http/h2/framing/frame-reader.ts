@@ -1,4 +1,4 @@
-import { preface as text } from '../../h1/preface.ts'
+import { preface as text } from './preface.ts'
 import {
   frameFlag,
   frameHeadBytes,

@@ -1,3 +1,5 @@
+import type { Expiring } from '#platform/deadline-sweep.ts'
+import type { ClientExchange } from '../../client-exchange.ts'
 import { ByteQueue } from './byte-queue.ts'
 import { errorCode, windowMax } from './protocol.ts'
 import { ReceivedBody } from './received-body.ts'
@@ -15,8 +17,8 @@ export class FrameStream implements SendingStream, TableEntry<FrameStream> {
   events: StreamEvents | undefined
   sendWindow: number
   nextInTable: FrameStream | undefined
-  /** State of the connection's owner. */
-  holder: object | undefined
+  /** That of the request which has opened it; undefined = this side has. It stays when a tunnel gets the events. */
+  exchange: (ClientExchange & Pick<Expiring, 'deadline' | 'expire'>) | undefined
   isClosed = false
   /** Whether the head of a response is expected, in a stream that this side has opened. */
   awaitsHead = false

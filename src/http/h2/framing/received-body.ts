@@ -1,4 +1,4 @@
-import { joinedBytesMax } from '../../h1/kept-bytes.ts'
+import { joinedBytesMax } from '../../message/kept-bytes.ts'
 import { ByteQueue } from './byte-queue.ts'
 import { errorCode } from './protocol.ts'
 import type { StreamConnection, StreamEvents } from './streams.ts'

@@ -1,7 +1,7 @@
 import { bodilessStatuses } from '#platform/http.ts'
 import type { MonotonicMs } from '#platform/time.ts'
 import type { ResponseFraming } from '../../client-exchange.ts'
-import { addLines } from '../../h2/fields.ts'
+import { addLines } from '../../h2/framing/fields.ts'
 import type { FrameStream } from '../../h2/framing/frame-stream.ts'
 import { errorCode } from '../../h2/framing/protocol.ts'
 import type { StreamEvents } from '../../h2/framing/streams.ts'

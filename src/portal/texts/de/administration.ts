@@ -89,16 +89,12 @@ const details: Readonly<Record<string, Describe>> = {
 }
 
 export const audit: Texts['audit'] = {
-  title: 'Protokoll',
   lead: 'Änderungen an Konten, Schlüsseln und Sitzungen. Einträge können nicht bearbeitet werden.',
-  events: 'Ereignisse',
   entries: 'Einträge',
   none: 'Keine Einträge',
   noneMatching: 'Keine passenden Einträge.',
   noneWith: (part) =>
     `Keine passenden Einträge. Niemand mit „${part}“ in E-Mail, ID oder Name hat das getan oder war davon betroffen.`,
-  newest: 'Neueste',
-  older: 'Ältere',
   who: 'Wer oder wessen Konto',
   whoHint: 'Teil von E-Mail, ID oder Name',
   allActions: 'Alle Aktionen',
@@ -129,11 +125,9 @@ export const events: Texts['events'] = {
   accepted: (receiver) => `${receiver} hat ein Testereignis angenommen.`,
   notAccepted: (receiver, error) => `${receiver} hat das Testereignis nicht angenommen: ${error}`,
   receiver: 'Empfänger',
-  state: 'Status',
   pending: 'Ausstehend',
   dropped: 'Verworfen',
   delivered: 'Zugestellt',
-  never: 'Nie',
   moreThan: (count) => `Mehr als ${count}`,
   test: 'Testereignis senden',
   retry: 'Jetzt erneut senden',

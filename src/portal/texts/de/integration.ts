@@ -2,9 +2,7 @@ import { html } from '#platform/pages/html.ts'
 import type { Texts } from '../en/en.ts'
 
 export const integration: Texts['integration'] = {
-  title: 'Anbindung',
   lead: 'Ihre Schlüssel und wie Sie sie verwenden.',
-  apiReference: 'API-Referenz',
   codeExamples: 'Codebeispiele',
   codeExamplesLead:
     'Setzen Sie Ihre Schlüssel als Umgebungsvariablen. Zeigen Sie oben beide Schlüssel an, um sie von hier zu kopieren.',
@@ -86,9 +84,8 @@ export const api: Texts['api'] = {
     deny: 'Keine werden akzeptiert',
   },
   anyMethod: 'Jede Methode',
-  noScopes: 'Keine',
   unscopedOnly: 'Nur für Schlüssel ohne eigene Berechtigungen',
-  noLimit: 'Keine',
+  none: 'Keine',
   limitBy: {
     account: (limit) => `${limit} für Ihr Konto`,
     key: (limit) => `${limit} je Schlüssel`,

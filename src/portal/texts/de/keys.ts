@@ -41,10 +41,7 @@ export const keys: Texts['keys'] = {
   apiKeyLead: 'Tauschen Sie ihn zusammen mit Ihrem Geheimschlüssel gegen Access-Tokens ein.',
   hide: 'Ausblenden',
   reveal: 'Anzeigen',
-  created: 'Erstellt',
-  lastUsed: 'Zuletzt verwendet',
   never: 'Noch nie',
-  address: 'Adresse',
   usedFor: 'Verwendet für',
   apiRequest: 'API-Anfrage',
   accessToken: 'Access-Token',
@@ -83,15 +80,7 @@ export const furtherKeys: Texts['furtherKeys'] = {
   expires: (name, when) => html`„${name}“ läuft ${when} ab.`,
   rotateInTime:
     'Erneuern Sie einen Schlüssel, um einen neuen mit gleicher Laufzeit zu erhalten, während der alte noch funktioniert.',
-  columns: {
-    name: 'Name',
-    mayUse: 'Zugriff',
-    created: 'Erstellt',
-    lastUsed: 'Zuletzt verwendet',
-    expires: 'Läuft ab',
-  },
-  neverUsed: 'Noch nie',
-  neverExpires: 'Nie',
+  mayUse: 'Zugriff',
   madeElsewhere: 'Anderswo erstellt',
   mayAll: 'Alles, was das Konto darf',
   mayNothing: 'Nichts: Keine Route verlangt nur diese Berechtigungen',
@@ -109,10 +98,8 @@ export const furtherKeys: Texts['furtherKeys'] = {
   oldEnds: 'Der alte Schlüssel endet',
   rotate: 'Erneuern',
   renameSummary: 'Umbenennen…',
-  newName: 'Neuer Name',
   newNameHint:
     'Der Schlüssel selbst bleibt gleich. Seine bisherige Nutzung wird weiter unter dem alten Namen geführt.',
-  rename: 'Umbenennen',
   revokeSummary: 'Widerrufen…',
   revokeLead: 'Programme mit diesem Schlüssel oder seinen Access-Tokens werden von da an abgewiesen.',
   when: 'Wann',
@@ -123,7 +110,6 @@ export const furtherKeys: Texts['furtherKeys'] = {
   certificate: 'Zertifikat',
   certificateHint:
     'Als PEM ohne den privaten Schlüssel, oder nur sein SHA-256 in hexadezimaler Form. Das Programm, das es benutzt, sendet keine anderen Zugangsdaten.',
-  name: 'Name',
   nameHint: 'Buchstaben, Ziffern, . _ und -, zum Beispiel ci oder backup.',
   scopes: 'Berechtigungen (Scopes)',
   scopesHint: 'Was der Schlüssel darf, durch Leerzeichen getrennt; leer = alles, was Sie dürfen.',
@@ -138,7 +124,6 @@ export const furtherKeys: Texts['furtherKeys'] = {
     units:
       'Einheiten pro Tag oder Monat (UTC), zum Beispiel 1000/day; leer = so viele, wie Sie verbrauchen dürfen.',
   },
-  lifetime: 'Läuft ab',
   lifetimes: { 30: 'In 30 Tagen', 90: 'In 90 Tagen', 365: 'In einem Jahr' },
   withCertificate: 'Mit dem Zertifikat',
   chooseLifetime: 'Wählen Sie, wann der Schlüssel abläuft.',
@@ -151,7 +136,6 @@ const counted = {
 } as const
 
 export const usage: Texts['usage'] = {
-  title: 'Nutzung',
   ownLead: 'Anfragen, die für Ihr Konto weitergeleitet wurden, pro UTC-Tag.',
   lead: (name) => `Anfragen, die für ${name} weitergeleitet wurden, pro UTC-Tag.`,
   plan: (name) => `Tarif: ${name}`,

@@ -22,6 +22,17 @@ export const parts: Texts['parts'] = {
   save: 'Speichern',
   saveAs: (what) => `${what} speichern`,
   pages: 'Seiten',
+  never: 'Nie',
+  created: 'Erstellt',
+  name: 'Name',
+  lastUsed: 'Zuletzt verwendet',
+  expires: 'Läuft ab',
+  address: 'Adresse',
+  newName: 'Neuer Name',
+  rename: 'Umbenennen',
+  newest: 'Neueste',
+  older: 'Ältere',
+  password: 'Passwort',
 }
 
 export const form: Texts['form'] = {

@@ -1,15 +1,9 @@
 import type { Texts } from '../en/en.ts'
 
 export const profile: Texts['profile'] = {
-  title: 'Profil',
-  account: 'Konto',
   id: 'ID',
-  role: 'Rolle',
-  email: 'E-Mail',
-  created: 'Erstellt',
   verified: 'Bestätigt',
   notVerified: 'Nicht bestätigt',
-  name: 'Name',
   saveName: 'Namen speichern',
   firstName: 'Vorname',
   lastName: 'Nachname',
@@ -24,7 +18,6 @@ export const profile: Texts['profile'] = {
   browserLanguage: 'Wie im Browser eingestellt',
   chooseLanguage: 'Wählen Sie eine Sprache.',
   saveLanguage: 'Sprache speichern',
-  secondFactor: 'Zwei-Faktor-Anmeldung',
   secondFactorLead: 'Nach dem Passwort ein Code aus einer App auf Ihrem Telefon.',
   secondFactorOrPasskeyLead:
     'Nach dem Passwort ein Passkey oder ein Code aus einer App auf Ihrem Telefon. Mit einem Passkey können Sie sich auch ohne Passwort anmelden.',
@@ -32,7 +25,6 @@ export const profile: Texts['profile'] = {
   off: 'Aus',
   manage: 'Verwalten',
   setUp: 'Einrichten',
-  password: 'Passwort',
   passwordLead: 'Eine Änderung meldet alle anderen Browser ab.',
   currentPassword: 'Aktuelles Passwort',
   wrongPassword: 'Das aktuelle Passwort ist falsch.',
@@ -41,7 +33,6 @@ export const profile: Texts['profile'] = {
 }
 
 export const sessions: Texts['sessions'] = {
-  title: 'Sitzungen',
   lead: 'Alles, was bei Ihrem Konto angemeldet ist. Beenden Sie jede Sitzung, die Sie nicht kennen.',
   tokens: {
     title: 'Token-Sitzungen',
@@ -53,8 +44,6 @@ export const sessions: Texts['sessions'] = {
     endAllClientsAndBrowsers:
       'Jeder Client muss mit beiden Schlüsseln ein neues Access-Token holen. Browser müssen sich neu anmelden.',
     pages: 'Seiten der Sitzungen',
-    newest: 'Neueste',
-    older: 'Ältere',
     lastRefresh: 'Zuletzt erneuert',
   },
   portal: {
@@ -67,16 +56,12 @@ export const sessions: Texts['sessions'] = {
     endAll: 'Jeder Browser muss sich neu anmelden. Token-Sitzungen sind nicht betroffen.',
     lastSeen: 'Zuletzt gesehen',
     thisBrowser: 'Dieser Browser',
-    signOut: 'Abmelden',
   },
   endAll: 'Alle beenden',
   end: 'Beenden',
   ofSession: (id) => `Sitzung ${id}`,
   client: 'Client',
-  address: 'Adresse',
   started: 'Begonnen',
-  expires: 'Läuft ab',
-  never: 'Nie',
   unknown: 'Unbekannt',
   unknownClient: 'Unbekannter Client',
   browserOn: (browser, system) => `${browser} unter ${system}`,

@@ -4,8 +4,6 @@ import type { Texts } from '../en/en.ts'
 export const signIn: Texts['signIn'] = {
   title: 'Anmelden',
   lead: 'Verwalten Sie Ihre Schlüssel und Sitzungen.',
-  email: 'E-Mail',
-  password: 'Passwort',
   submit: 'Anmelden',
   withPasskey: 'Mit einem Passkey anmelden',
   withProvider: (label) => `Mit ${label} anmelden`,
@@ -29,7 +27,6 @@ export const signIn: Texts['signIn'] = {
 }
 
 export const links: Texts['links'] = {
-  signIn: 'Anmelden',
   token: 'Einrichtungslink',
   tokenHint: 'Der ganze Link oder der Teil nach dem #.',
   forgotten: {
@@ -53,13 +50,11 @@ export const links: Texts['links'] = {
   },
   password: {
     title: 'Passwort wählen',
-    continue: 'Weiter',
     after: (forgot, signIn) =>
       html`Links funktionieren einmal und für begrenzte Zeit. <a href="${forgot}">Neuen Link anfordern</a> oder <a href="${signIn}">anmelden</a>.`,
   },
   setup: {
     lead: 'Damit melden Sie sich von nun an an.',
-    password: 'Passwort',
     submit: 'Passwort festlegen',
     expires: (when) => html`Der Link läuft ${when} ab.`,
     after: 'Ein neues Passwort meldet alle anderen Browser ab; Schlüssel bleiben, wie sie sind.',
@@ -136,7 +131,6 @@ export const secondFactor: Texts['secondFactor'] = {
       'Die sechs Ziffern, die Ihre Authenticator-App anzeigt, oder einer Ihrer Wiederherstellungscodes.',
     recoveryCodeHint:
       'Einer der Codes, die Sie gespeichert haben, als Sie Ihren ersten Passkey hinzugefügt haben. Jeder funktioniert einmal.',
-    submit: 'Anmelden',
     lostPasskeys: (startUrl) =>
       html`Passkeys und Wiederherstellungscodes verloren? Die Administration kann sie zurücksetzen. <a href="${startUrl}">Neu beginnen</a>`,
     lostApp: (startUrl) =>
@@ -148,7 +142,6 @@ export const secondFactor: Texts['secondFactor'] = {
     passkeys: (count) => (count === 1 ? 'ein Passkey' : `${count} Passkeys`),
     isOn: (means) => `Zwei-Faktor-Anmeldung ist eingeschaltet: ${means.join(' und ')}`,
     hint: 'Entfernen Sie alles, wenn die Person sie und die Wiederherstellungscodes verloren hat. Zum Anmelden genügt dann das Passwort.',
-    remove: 'Entfernen',
   },
   passkeyFirst: 'Bestätigen Sie zuerst mit einem Passkey; das gilt 5 Minuten lang.',
 }
@@ -161,13 +154,8 @@ export const passkeys: Texts['passkeys'] = {
     'Fügen Sie einen hinzu, um sich mit Fingerabdruck, Gesicht, PIN oder einem Sicherheitsschlüssel anzumelden.',
   needScript: 'Passkeys brauchen JavaScript.',
   needBrowser: 'Passkeys brauchen JavaScript und einen Browser, der sie unterstützt.',
-  name: 'Name',
   added: 'Hinzugefügt',
-  lastUsed: 'Zuletzt verwendet',
-  never: 'Nie',
   ofPasskey: (name) => `Passkey ${name}`,
-  rename: 'Umbenennen',
-  newName: 'Neuer Name',
   remove: 'Entfernen',
   removeHint: 'Er meldet Sie danach nicht mehr an. Löschen Sie ihn auch auf Ihrem Gerät.',
   removeLastHint:

@@ -26,16 +26,12 @@ const details: Readonly<Record<string, (value: Detail) => string>> = {
 }
 
 export const audit = {
-  title: 'Audit',
   lead: 'Changes to accounts, keys and sessions. Entries cannot be edited.',
-  events: 'Events',
   entries: 'Entries',
   none: 'No entries',
   noneMatching: 'No matching entries.',
   noneWith: (part: string) =>
     `No matching entries. No actor or target with “${part}” in its e-mail, ID or name did this.`,
-  newest: 'Newest',
-  older: 'Older',
   who: 'Actor or target',
   whoHint: 'Part of an e-mail, ID or name',
   allActions: 'All actions',
@@ -78,11 +74,9 @@ export const events = {
   accepted: (receiver: string) => `${receiver} has accepted a test event.`,
   notAccepted: (receiver: string, error: string) => `${receiver} has not accepted the test event: ${error}`,
   receiver: 'Receiver',
-  state: 'State',
   pending: 'Pending',
   dropped: 'Dropped',
   delivered: 'Delivered',
-  never: 'Never',
   /** @param count written for people */
   moreThan: (count: string) => `More than ${count}`,
   test: 'Send a test event',

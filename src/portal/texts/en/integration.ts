@@ -1,9 +1,7 @@
 import { html } from '#platform/pages/html.ts'
 
 export const integration = {
-  title: 'Integration',
   lead: 'Your keys, and how to use them.',
-  apiReference: 'API reference',
   codeExamples: 'Code examples',
   codeExamplesLead: 'Set your keys as environment variables. Reveal both keys above to copy them from here.',
   environment: 'Environment',
@@ -80,9 +78,8 @@ export const api = {
     deny: 'None is accepted',
   },
   anyMethod: 'Any method',
-  noScopes: 'None',
   unscopedOnly: 'Keys without scopes only',
-  noLimit: 'None',
+  none: 'None',
   /** @param limit such as `100 requests per minute` */
   limitBy: {
     account: (limit: string) => `${limit} of your account`,

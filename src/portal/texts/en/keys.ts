@@ -39,10 +39,7 @@ export const keys = {
   apiKeyLead: 'Exchange it, with your secret key, for access tokens.',
   hide: 'Hide',
   reveal: 'Reveal',
-  created: 'Created',
-  lastUsed: 'Last used',
   never: 'Never',
-  address: 'Address',
   usedFor: 'Used for',
   apiRequest: 'API request',
   accessToken: 'Access token',
@@ -82,15 +79,7 @@ export const furtherKeys = {
   keyName: (name: string) => `the key ${name}`,
   expires: (name: string, when: Content) => html`“${name}” expires ${when}.`,
   rotateInTime: 'Rotate a key to get a new one for as long again, while the old one still works.',
-  columns: {
-    name: 'Name',
-    mayUse: 'May use',
-    created: 'Created',
-    lastUsed: 'Last used',
-    expires: 'Expires',
-  },
-  neverUsed: 'Never',
-  neverExpires: 'Never',
+  mayUse: 'May use',
   madeElsewhere: 'Made elsewhere',
   mayAll: 'All that the account may',
   mayNothing: 'Nothing: no route asks for these scopes only',
@@ -111,9 +100,7 @@ export const furtherKeys = {
   oldEnds: 'The old key ends',
   rotate: 'Rotate',
   renameSummary: 'Rename…',
-  newName: 'New name',
   newNameHint: 'The key itself stays the same. What it has used so far stays under the old name.',
-  rename: 'Rename',
   revokeSummary: 'Revoke…',
   revokeLead: 'Programs that use this key, and its access tokens, are refused from then on.',
   when: 'When',
@@ -124,7 +111,6 @@ export const furtherKeys = {
   certificate: 'Certificate',
   certificateHint:
     'As PEM, without the private key, or its SHA-256 in hexadecimal. The program that has the key sends no other credential.',
-  name: 'Name',
   nameHint: 'Letters, digits, . _ and -, such as ci or backup.',
   scopes: 'Scopes',
   scopesHint: 'What it may do, separated by spaces; empty = all that you may.',
@@ -136,7 +122,6 @@ export const furtherKeys = {
     requests: 'Requests per day or month (UTC), such as 1000/day; empty = as many as you may send.',
     units: 'Units per day or month (UTC), such as 1000/day; empty = as many as you may use.',
   },
-  lifetime: 'Expires',
   /** When a new key expires, by days from now. */
   lifetimes: { 30: 'In 30 days', 90: 'In 90 days', 365: 'In a year' },
   withCertificate: 'With the certificate',
@@ -145,7 +130,6 @@ export const furtherKeys = {
 }
 
 export const usage = {
-  title: 'Usage',
   ownLead: 'Requests that were forwarded for your account, per UTC day.',
   lead: (name: string) => `Requests that were forwarded for ${name}, per UTC day.`,
   plan: (name: string) => `Plan: ${name}`,

@@ -23,6 +23,17 @@ export const parts = {
   saveAs: (what: string) => `Save: ${what}`,
   /** The navigation through a list. */
   pages: 'Pages',
+  never: 'Never',
+  created: 'Created',
+  name: 'Name',
+  lastUsed: 'Last used',
+  expires: 'Expires',
+  address: 'Address',
+  newName: 'New name',
+  rename: 'Rename',
+  newest: 'Newest',
+  older: 'Older',
+  password: 'Password',
 }
 
 /** What forms share. */

@@ -1,13 +1,7 @@
 export const profile = {
-  title: 'Profile',
-  account: 'Account',
   id: 'ID',
-  role: 'Role',
-  email: 'E-mail',
-  created: 'Created',
   verified: 'Verified',
   notVerified: 'Not verified',
-  name: 'Name',
   saveName: 'Save name',
   firstName: 'First name',
   lastName: 'Last name',
@@ -20,7 +14,6 @@ export const profile = {
   browserLanguage: 'As the browser asks',
   chooseLanguage: 'Choose a language.',
   saveLanguage: 'Save language',
-  secondFactor: 'Two-factor sign-in',
   secondFactorLead: 'After the password, a code from an app on your phone.',
   secondFactorOrPasskeyLead:
     'After the password, a passkey or a code from an app on your phone. A passkey also signs you in without the password.',
@@ -28,7 +21,6 @@ export const profile = {
   off: 'Off',
   manage: 'Manage',
   setUp: 'Set up',
-  password: 'Password',
   passwordLead: 'Changing it signs out all other browsers.',
   currentPassword: 'Current password',
   wrongPassword: 'The current password is wrong.',
@@ -37,7 +29,6 @@ export const profile = {
 }
 
 export const sessions = {
-  title: 'Sessions',
   lead: 'Everything signed in to your account. End any session you do not recognise.',
   tokens: {
     title: 'Token sessions',
@@ -49,8 +40,6 @@ export const sessions = {
     endAllClientsAndBrowsers:
       'Every client must get a new access token with both keys. Browsers must sign in again.',
     pages: 'Pages of sessions',
-    newest: 'Newest',
-    older: 'Older',
     lastRefresh: 'Last refresh',
   },
   portal: {
@@ -63,17 +52,13 @@ export const sessions = {
     endAll: 'Every browser must sign in again. Token sessions are not affected.',
     lastSeen: 'Last seen',
     thisBrowser: 'This browser',
-    signOut: 'Sign out',
   },
   endAll: 'End all',
   end: 'End',
   /** Screen readers say it after the text of a button. */
   ofSession: (id: string) => `session ${id}`,
   client: 'Client',
-  address: 'Address',
   started: 'Started',
-  expires: 'Expires',
-  never: 'Never',
   unknown: 'Unknown',
   unknownClient: 'Unknown client',
   /** Such as `Firefox 140 on Windows`. */

@@ -3,8 +3,6 @@ import { type Content, html } from '#platform/pages/html.ts'
 export const signIn = {
   title: 'Sign in',
   lead: 'Manage your keys and sessions.',
-  email: 'E-mail',
-  password: 'Password',
   submit: 'Sign in',
   withPasskey: 'Sign in with a passkey',
   withProvider: (label: string) => `Sign in with ${label}`,
@@ -29,7 +27,6 @@ export const signIn = {
 
 /** Pages of links that set a password or verify an e-mail. */
 export const links = {
-  signIn: 'Sign in',
   token: 'Set-up link',
   tokenHint: 'The whole link, or the part after the #.',
   forgotten: {
@@ -50,13 +47,11 @@ export const links = {
   },
   password: {
     title: 'Choose a password',
-    continue: 'Continue',
     after: (forgot: string, signIn: string) =>
       html`Links work once, and for a limited time. <a href="${forgot}">Get another link</a>, or <a href="${signIn}">sign in</a>.`,
   },
   setup: {
     lead: 'Use it to sign in from now on.',
-    password: 'Password',
     submit: 'Set password',
     /** @param when such as `in 3 hours` */
     expires: (when: Content) => html`The link expires ${when}.`,
@@ -132,7 +127,6 @@ export const secondFactor = {
     code: 'Code',
     codeHint: 'The six digits that your authenticator app shows, or one of your recovery codes.',
     recoveryCodeHint: 'One of the codes that you saved when you added your first passkey. Each works once.',
-    submit: 'Sign in',
     lostPasskeys: (startUrl: string) =>
       html`Lost your passkeys and your recovery codes? An administrator can reset them. <a href="${startUrl}">Start again</a>`,
     lostApp: (startUrl: string) =>
@@ -146,7 +140,6 @@ export const secondFactor = {
     /** @param means one or two of the above */
     isOn: (means: readonly string[]) => `Two-factor sign-in is on: ${means.join(' and ')}`,
     hint: 'If the owner has lost them and the recovery codes, remove all. The password alone then signs them in.',
-    remove: 'Remove',
   },
   passkeyFirst: 'First confirm with a passkey; it lasts for 5 minutes.',
 }
@@ -158,14 +151,9 @@ export const passkeys = {
   noneText: 'Add one to sign in with your fingerprint, face, PIN or a security key.',
   needScript: 'Passkeys need JavaScript.',
   needBrowser: 'Passkeys need JavaScript, and a browser that supports them.',
-  name: 'Name',
   added: 'Added',
-  lastUsed: 'Last used',
-  never: 'Never',
   /** Screen readers say it after the text of a button. */
   ofPasskey: (name: string) => `passkey ${name}`,
-  rename: 'Rename',
-  newName: 'New name',
   remove: 'Remove',
   removeHint: 'It no longer signs you in. Delete it on your device too.',
   removeLastHint:

@@ -101,8 +101,8 @@ function keyPart(frame: PageFrame, name: string, key: string): Html {
 }
 
 function linkPart(frame: PageFrame, { url, expiresAt }: SetupLink): Html {
-  const { setupLink, oneTime } = frame.texts.accountPage
-  return html`<div class="field">${codeBlock(frame, setupLink, url, { isWrapped: true })}<p class="hint">${oneTime.linkHint(time(expiresAt, frame))}</p></div>`
+  const { accountPage, links } = frame.texts
+  return html`<div class="field">${codeBlock(frame, links.forOwner.title, url, { isWrapped: true })}<p class="hint">${accountPage.oneTime.linkHint(time(expiresAt, frame))}</p></div>`
 }
 
 function detailsCard(frame: PageFrame, { account, state = emptyForm }: AccountView): Html {
@@ -125,16 +125,16 @@ function detailsCard(frame: PageFrame, { account, state = emptyForm }: AccountVi
 /** Admins cannot disable or delete their own account, so it is not offered. */
 function accessCard(frame: PageFrame, account: Account, { isOwn }: { readonly isOwn: boolean }): Html {
   const { id, isVerified, isDisabled } = account
-  const texts = frame.texts.accountPage
+  const { accountPage: texts, links, form: ofForms } = frame.texts
   return card({
     title: texts.access,
     body: html`${
       isDisabled
-        ? factRow(texts.setupLink, texts.noSetupLink)
+        ? factRow(links.forOwner.title, texts.noSetupLink)
         : frame.oidc?.acceptsPasswords === false
           ? factRow(texts.noPassword, texts.signInWith(labelsOf(frame.oidc.providers, frame.locale)))
           : isOwn
-            ? factRow(texts.ownPassword, texts.ownPasswordHint(`${frame.base}/profile`))
+            ? factRow(ofForms.yourPassword, texts.ownPasswordHint(`${frame.base}/profile`))
             : setupLinkRows(frame, id)
     }${!isOwn && linkRow(frame, account)}${secondFactorRow(frame, account, isOwn)}${actionRow(frame, {
       path: `/accounts/${id}/${isVerified ? 'unverify' : 'verify'}`,
@@ -194,12 +194,12 @@ function ownPasswordField(
 function keysCard(frame: PageFrame, { account, keys }: AccountView): Html {
   const { secretKey, apiKey } = keys
   const { id } = account
-  const { accountPage: texts, keys: ofKeys } = frame.texts
+  const { accounts, accountPage: texts, keys: ofKeys } = frame.texts
   // Identifies the key to replace, so that a form that is submitted twice resets it only once.
   const replaces = ({ createdAt }: KeyStatus) => hidden({ replaces: createdAt })
   const { summary, submit } = newKeyWords(ofKeys.secretKey, secretKey)
   return card({
-    title: texts.keys,
+    title: accounts.keys,
     body: html`<dl class="facts">${keyFacts(frame, 'secretKey', secretKey)}${keyFacts(frame, 'apiKey', apiKey)}</dl>
 ${overlapPart(frame, keys, { endPath: `/accounts/${id}/end-overlap` })}
 <div class="acts-list">${foldedForm(frame, {
@@ -215,9 +215,9 @@ ${overlapPart(frame, keys, { endPath: `/accounts/${id}/end-overlap` })}
 }
 
 function keyFacts(frame: PageFrame, kind: KeyKind, { exists, createdAt, lastUse }: KeyStatus): Html {
-  const { accountPage: ofPage, keys: texts } = frame.texts
+  const { accountPage: ofPage, keys: texts, parts } = frame.texts
   if (!exists) return html`<div><dt>${texts[kind].title}</dt><dd>${texts[kind].none}</dd></div>`
-  return html`<div><dt>${ofPage[`${kind}Created`]}</dt><dd>${time(createdAt, frame)}</dd></div><div><dt>${texts.lastUsed}</dt><dd>${
+  return html`<div><dt>${ofPage[`${kind}Created`]}</dt><dd>${time(createdAt, frame)}</dd></div><div><dt>${parts.lastUsed}</dt><dd>${
     lastUse
       ? ofPage.lastUse(time(lastUse.at, frame), lastUse.address)
       : html`<span class="muted">${texts.never}</span>`

@@ -53,7 +53,7 @@ function importedPart(frame: PageFrame, imported: readonly CreatedAccount[], isM
   const created = isMailed ? texts.createdAndMailed : texts.created
   return html`<div class="notice good" role="status">${icon('good')}<div><p>${created(imported.length, `${frame.base}/accounts`)}</p></div></div>
 ${card({
-  title: texts.keys,
+  title: frame.texts.accounts.keys,
   lead: texts.keysLead,
   body: codeBlock(frame, texts.keysFile, keysCsvHeading + keysCsvLines(imported), {
     isTall: true,
@@ -75,8 +75,7 @@ function badLinesCard(
     body: html`<table role="alert">${titleRow([texts.line, texts.problem])}<tbody>${badLines
       .slice(0, badLinesShown)
       .map(
-        ({ line, message }) =>
-          html`<tr>${cell(texts.line, html`${line}`)}${cell(texts.problem, html`${message}`)}</tr>`,
+        ({ line, message }) => html`<tr>${cell(texts.line, line)}${cell(texts.problem, message)}</tr>`,
       )}</tbody></table>${more > 0 && html`<footer><span class="muted">${texts.moreBadLines(more)}</span></footer>`}`,
   })
 }

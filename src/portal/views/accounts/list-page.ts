@@ -36,7 +36,7 @@ export function accountListPage(frame: PageFrame, view: AccountListView): Html {
     title,
     section: '/accounts',
     lead: countText(frame, view),
-    actions: html`${issuers.length > 0 && html`<a class="button" href="${base}/subjects">${texts.blockedUsers}</a>`}<a class="button" href="${base}/accounts/export${searchOf(fields)}" download>${icon('download')}CSV</a><a class="button" href="${base}/accounts/import">${icon('upload')}${texts.import}</a><a class="button primary" href="${base}/accounts/new">${icon('plus')}${frame.texts.accounts.new.title}</a>`,
+    actions: html`${issuers.length > 0 && html`<a class="button" href="${base}/subjects">${frame.texts.subjects.title}</a>`}<a class="button" href="${base}/accounts/export${searchOf(fields)}" download>${icon('download')}CSV</a><a class="button" href="${base}/accounts/import">${icon('upload')}${texts.import}</a><a class="button primary" href="${base}/accounts/new">${icon('plus')}${frame.texts.accounts.new.title}</a>`,
     body: html`${searchForm(frame, fields)}
 ${error !== undefined && staticNotice('bad', error)}
 <section class="card" aria-label="${title}">${items.length === 0 ? noAccounts(frame, view) : listForm(frame, view)}</section>
@@ -145,7 +145,7 @@ function listForm(frame: PageFrame, { items, fields }: AccountListView): Html {
 }
 
 function headings(
-  { base, texts: { accounts, accountList } }: PageFrame,
+  { base, texts: { accounts, accountList, parts } }: PageFrame,
   fields: ListFields,
   hasPlans: boolean,
 ): Html {
@@ -159,7 +159,7 @@ function headings(
     'email',
     fields.sort === 'email' ? 'ascending' : undefined,
   )}<th scope="col">${accounts.role}</th>${hasPlans && html`<th scope="col">${accounts.plan}</th>`}<th scope="col">${accounts.state}</th><th scope="col">${accountList.lastActive}</th>${sorted(
-    accountList.created,
+    parts.created,
     isByTime ? 'oldest' : newest,
     byTime,
   )}</tr></thead>`
@@ -171,21 +171,21 @@ function row(
   { index, hasPlans }: { readonly index: number; readonly hasPlans: boolean },
 ): Html {
   const { id, email, role, plan, createdAt, lastActiveDay } = account
-  const { accounts, accountList } = frame.texts
+  const { accounts, accountList, parts } = frame.texts
   const isOwn = id === frame.viewer?.id
   // Admins cannot disable or demote themselves.
   const tick = isOwn
     ? html``
     : html`<input type="checkbox" name="id${index}" value="${id}" aria-label="${accountList.tick(email)}">`
   return html`<tr><td class="tick">${tick}</td>${accountCell(frame, account, isOwn && html` ${badge('plain', accounts.you)}`)}
-${cell(accounts.role, html`${role}`)}${hasPlans && cell(accounts.plan, plan === undefined ? none : html`${plan}`)}${cell(accounts.state, stateBadge(frame, account))}${cell(accountList.lastActive, activity(frame, lastActiveDay))}${cell(accountList.created, time(createdAt, frame))}</tr>`
+${cell(accounts.role, role)}${hasPlans && cell(accounts.plan, plan ?? none)}${cell(accounts.state, stateBadge(frame, account))}${cell(accountList.lastActive, activity(frame, lastActiveDay))}${cell(parts.created, time(createdAt, frame))}</tr>`
 }
 
 const none = html`<span class="muted">–</span>`
 
 /** When an account was last active, of which only the day is known. */
 function activity(frame: PageFrame, day: number | undefined): Html {
-  if (day === undefined) return html`<span class="muted">${frame.texts.accountList.never}</span>`
+  if (day === undefined) return html`<span class="muted">${frame.texts.parts.never}</span>`
   return html`<span class="day" title="${formatDay(day)} (UTC)">${dayText(frame, day)}</span>`
 }
 

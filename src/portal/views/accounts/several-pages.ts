@@ -41,7 +41,7 @@ export function severalAccountsPage(
 function facts(frame: PageFrame, account: Account): Html {
   const { role, plan } = account
   const { accounts } = frame.texts
-  return html`${cell(accounts.role, html`${role}`)}${cell(accounts.plan, html`${plan ?? '–'}`)}${cell(accounts.state, stateBadge(frame, account))}`
+  return html`${cell(accounts.role, role)}${cell(accounts.plan, plan ?? '–')}${cell(accounts.state, stateBadge(frame, account))}`
 }
 
 interface SeveralOutcome {
@@ -59,7 +59,7 @@ export function severalOutcomePage(frame: PageFrame, { changed, refused, list }:
     ...belowAccounts(frame, list),
     body: html`<div role="alert">${staticNotice('bad', texts.refused(refused.length))}</div>
 <section class="card" aria-label="${texts.table}"><table>${titleRow([frame.texts.accounts.account, texts.why])}<tbody>${refused.map(
-      ({ account, why }) => html`<tr>${accountCell(frame, account)}${cell(texts.why, html`${why}`)}</tr>`,
+      ({ account, why }) => html`<tr>${accountCell(frame, account)}${cell(texts.why, why)}</tr>`,
     )}</tbody></table></section>`,
   })
 }

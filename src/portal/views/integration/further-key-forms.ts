@@ -38,21 +38,21 @@ ${currentPasswordField(frame, state, `rotate-${name}-`)}<div>${button(texts.rota
 }
 
 export function renameForm(frame: PageFrame, { name }: SecretKeyStatus, state: FormState): Html {
-  const texts = frame.texts.furtherKeys
+  const { furtherKeys: texts, parts } = frame.texts
   return foldedForm(frame, {
     summary: summaryOf(frame, texts.renameSummary, name),
     state,
     action: '/integration/keys/rename',
     body: html`${formMessage(state, true)}${hidden({ name })}${field(state, {
       name: 'to',
-      label: texts.newName,
+      label: parts.newName,
       hint: texts.newNameHint,
       value: name,
       lengthMax: keyNameLengthMax,
       idPrefix: `rename-${name}-`,
       isExact: true,
       autocomplete: 'off',
-    })}<div>${button(texts.rename, 'primary')}</div>`,
+    })}<div>${button(parts.rename, 'primary')}</div>`,
   })
 }
 
@@ -99,12 +99,12 @@ function scopesHint({ scopedRoutes, texts: { furtherKeys } }: PageFrame): Html {
 }
 
 export function createForm(frame: PageFrame, state = emptyForm): Html {
-  const texts = frame.texts.furtherKeys
+  const { furtherKeys: texts, parts } = frame.texts
   return foldedForm(frame, {
     summary: texts.createSummary,
     state,
     action: '/integration/keys/create',
-    body: newKeyFields(frame, state, { idPrefix: 'new-key-', noLifetime: texts.neverExpires, chosen: '90' }),
+    body: newKeyFields(frame, state, { idPrefix: 'new-key-', noLifetime: parts.never, chosen: '90' }),
   })
 }
 
@@ -144,13 +144,13 @@ function newKeyFields(
   state: FormState,
   { idPrefix, noLifetime, chosen, first }: NewKeyFields,
 ): Html {
-  const texts = frame.texts.furtherKeys
+  const { furtherKeys: texts, parts } = frame.texts
   const text = (name: string, label: string, hint: Content) =>
     field(state, { name, label, hint, idPrefix, isOptional: true, isExact: true, autocomplete: 'off' })
   const lifetimes = Object.entries(texts.lifetimes).map(([value, text]) => ({ value, text }))
   return html`${formMessage(state, true)}${first}${field(state, {
     name: 'name',
-    label: texts.name,
+    label: parts.name,
     hint: texts.nameHint,
     lengthMax: keyNameLengthMax,
     idPrefix,
@@ -160,7 +160,7 @@ function newKeyFields(
     {
       id: `${idPrefix}lifetimeDays`,
       name: 'lifetimeDays',
-      label: texts.lifetime,
+      label: parts.expires,
       choices: [{ value: '', text: noLifetime }, ...lifetimes],
       chosen: state.values.lifetimeDays ?? chosen,
       error: state.errors.lifetimeDays ?? state.errors.expiresAt,

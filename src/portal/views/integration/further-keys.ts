@@ -98,8 +98,8 @@ function keyTable(
   keys: readonly SecretKeyStatus[],
   acts: (key: SecretKeyStatus) => Html,
 ): Html {
-  const { name, mayUse, created, lastUsed, expires } = frame.texts.furtherKeys.columns
-  const titles = [name, mayUse, created, lastUsed, expires]
+  const { name, created, lastUsed, expires } = frame.texts.parts
+  const titles = [name, frame.texts.furtherKeys.mayUse, created, lastUsed, expires]
   return html`<table>${titleRow(titles)}${keys.map(
     (key) => html`<tbody>${keyRow(frame, key)}${actsRow(titles.length, acts(key))}</tbody>`,
   )}</table>`
@@ -116,20 +116,19 @@ function ownActs(frame: PageFrame, key: SecretKeyStatus, refused: RefusedKeyForm
 
 function keyRow(frame: PageFrame, key: SecretKeyStatus): Html {
   const { name, createdAt, lastUse, isImported } = key
-  const texts = frame.texts.furtherKeys
-  const { columns } = texts
+  const { furtherKeys: texts, keys, parts } = frame.texts
   const used = lastUse
     ? html`${time(lastUse.at, frame)} <code class="sub">${lastUse.address}</code>`
-    : html`<span class="muted">${texts.neverUsed}</span>`
+    : html`<span class="muted">${keys.never}</span>`
   return html`<tr>${[
     cell(
-      columns.name,
+      parts.name,
       html`<code>${name}</code> ${isImported && badge('plain', texts.madeElsewhere)}${key.lastFour !== undefined && html`<code class="sub">…${key.lastFour}</code>`}`,
     ),
-    cell(columns.mayUse, accessOf(frame, key)),
-    cell(columns.created, time(createdAt, frame)),
-    cell(columns.lastUsed, used),
-    cell(columns.expires, endOf(key, frame)),
+    cell(texts.mayUse, accessOf(frame, key)),
+    cell(parts.created, time(createdAt, frame)),
+    cell(parts.lastUsed, used),
+    cell(parts.expires, endOf(key, frame)),
   ]}</tr>`
 }
 
@@ -158,9 +157,9 @@ function openedBy({ scopedRoutes, texts: { furtherKeys } }: PageFrame, scopes: r
 
 function endOf(key: SecretKeyStatus, frame: PageFrame): Html {
   const { state, expiresAt, revokedAt } = key
-  const { expired, ends, neverExpires, expiresSoon } = frame.texts.furtherKeys
+  const { expired, ends, expiresSoon } = frame.texts.furtherKeys
   if (state === 'expired') return html`${badge('bad', expired)} ${time(expiresAt ?? frame.now, frame)}`
   if (revokedAt !== undefined) return html`${badge('warn', ends)} ${time(revokedAt, frame)}`
-  if (expiresAt === undefined) return html`<span class="muted">${neverExpires}</span>`
+  if (expiresAt === undefined) return html`<span class="muted">${frame.texts.parts.never}</span>`
   return html`${isEndNear(key, frame.now) && html`${badge('warn', expiresSoon)} `}${time(expiresAt, frame)}`
 }

@@ -15,13 +15,12 @@ export interface IntegrationView extends KeyCardsView, FurtherKeysView {
 
 /** The main page: the two keys and how to use them. */
 export function integrationPage(frame: PageFrame, view: IntegrationView): Html {
-  const texts = frame.texts.integration
   const { carriers } = view.snippets
   return page(frame, {
-    title: texts.title,
+    title: frame.texts.layout.sections['/integration'],
     section: '/integration',
-    lead: texts.lead,
-    actions: html`<a class="button" href="${frame.base}/api">${texts.apiReference}</a>`,
+    lead: frame.texts.integration.lead,
+    actions: html`<a class="button" href="${frame.base}/api">${frame.texts.api.title}</a>`,
     body: html`${keyCard(frame, view, 'secretKey')}${keyCard(frame, view, 'apiKey')}${furtherKeysCard(frame, view, carriers.certificate)}${snippetsCard(frame, view)}${tryItCard(frame, view.tryIt)}`,
   })
 }

@@ -94,12 +94,12 @@ function keyValue(frame: PageFrame, { kind, accountId, shown, status }: CardKey)
 }
 
 function keyFacts({ createdAt, lastUse }: KeyStatus, frame: PageFrame): Html {
-  const texts = frame.texts.keys
-  return html`<dl class="facts"><div><dt>${texts.created}</dt><dd>${time(createdAt, frame)}</dd></div>${
+  const { keys: texts, parts } = frame.texts
+  return html`<dl class="facts"><div><dt>${parts.created}</dt><dd>${time(createdAt, frame)}</dd></div>${
     lastUse
-      ? html`<div><dt>${texts.lastUsed}</dt><dd>${time(lastUse.at, frame)}</dd></div>
-<div><dt>${texts.address}</dt><dd>${lastUse.address}</dd></div><div><dt>${texts.usedFor}</dt><dd>${lastUse.scheme === 'secretKey' ? texts.apiRequest : texts.accessToken}</dd></div>`
-      : html`<div><dt>${texts.lastUsed}</dt><dd class="muted">${texts.never}</dd></div>`
+      ? html`<div><dt>${parts.lastUsed}</dt><dd>${time(lastUse.at, frame)}</dd></div>
+<div><dt>${parts.address}</dt><dd>${lastUse.address}</dd></div><div><dt>${texts.usedFor}</dt><dd>${lastUse.scheme === 'secretKey' ? texts.apiRequest : texts.accessToken}</dd></div>`
+      : html`<div><dt>${parts.lastUsed}</dt><dd class="muted">${texts.never}</dd></div>`
   }</dl>`
 }
 

@@ -1,10 +1,10 @@
 import type { BodyState } from '../client-exchange.ts'
+import { chunksPerTurnMax } from '../message/chunked-decoder.ts'
+import { KeptBytes } from '../message/kept-bytes.ts'
 import { HeadTooLarge, MalformedMessage, type RequestHead } from '../request-head.ts'
-import { chunksPerTurnMax } from './chunked-decoder.ts'
-import { KeptBytes } from './kept-bytes.ts'
+import { noBytes, ownedCopy } from '../socket-reader.ts'
 import { BodyReader } from './request-framing.ts'
 import { type ParserOptions, RequestParser } from './request-parser.ts'
-import { noBytes, ownedCopy } from './socket-reader.ts'
 
 export interface RequestReaderEvents {
   /** The first bytes of a head have arrived, but not all: called once for each head. */

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { isToken } from '../h1/characters.ts'
-import { bodyOf, parseContentLength } from '../h1/request-framing.ts'
-import { encodeHighBytes } from '../h1/request-line.ts'
-import { MalformedMessage, type RequestBody, type RequestHead } from '../request-head.ts'
-import { checkField, checkValue } from './fields.ts'
-import { MalformedStream } from './framing/protocol.ts'
+import { checkField, checkValue } from '../../h2/framing/fields.ts'
+import { MalformedStream } from '../../h2/framing/protocol.ts'
+import { isToken } from '../../message/characters.ts'
+import { MalformedMessage, type RequestBody, type RequestHead } from '../../request-head.ts'
+import { bodyOf, parseContentLength } from '../request-framing.ts'
+import { encodeHighBytes } from '../request-line.ts'
 
 const webSocket = 'websocket'
 /** Superseded by `:protocol`: their values mean nothing (RFC 8441 5). */

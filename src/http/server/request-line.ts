@@ -1,6 +1,6 @@
+import { tokenCharacters } from '../message/characters.ts'
+import { headBlock, skip } from '../message/head-bytes.ts'
 import { MalformedMessage } from '../request-head.ts'
-import { tokenCharacters } from './characters.ts'
-import { headBlock, skip } from './head-bytes.ts'
 
 /** The positions of the parts of a request line (RFC 9112 3). */
 export interface RequestLine {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { BodyRate } from '#http/h1/slow-clients.ts'
+import { BodyRate } from '#http/server/slow-clients.ts'
 import type { Expiring } from '#platform/deadline-sweep.ts'
 
 /** A body that has to come with 500 B a second, and is waited for from now on. */

@@ -1,14 +1,20 @@
 import type { Socket } from 'node:net'
 import { unmappedAddress } from '#platform/addresses.ts'
 import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
-import type { ExchangeOptions, OpenConnection } from '../client-exchange.ts'
-import { keepAliveMarginMs, sendTimeoutMs } from '../h1/slow-clients.ts'
-import type { ConnectionLimits } from '../h1/writable-connection.ts'
-import { HeadTooLarge, MalformedMessage } from '../request-head.ts'
+import type { ExchangeOptions, OpenConnection } from '../../client-exchange.ts'
+import { FrameConnection } from '../../h2/framing/frame-connection.ts'
+import type { FrameStream } from '../../h2/framing/frame-stream.ts'
+import {
+  type ConnectionError,
+  errorCode,
+  MalformedStream,
+  tooMany,
+  windowMax,
+} from '../../h2/framing/protocol.ts'
+import { HeadTooLarge, MalformedMessage } from '../../request-head.ts'
+import { keepAliveMarginMs, sendTimeoutMs } from '../slow-clients.ts'
+import type { ConnectionLimits } from '../writable-connection.ts'
 import { ClientStream, type StreamOwner } from './client-stream.ts'
-import { FrameConnection } from './framing/frame-connection.ts'
-import type { FrameStream } from './framing/frame-stream.ts'
-import { type ConnectionError, errorCode, MalformedStream, tooMany, windowMax } from './framing/protocol.ts'
 import { readRequestHead } from './read-request-head.ts'
 
 export interface SessionLimits extends ConnectionLimits {
@@ -101,9 +107,8 @@ class ClientSession implements OpenConnection, StreamOwner {
     if (first !== undefined) this.#connection.receive(first)
   }
 
-  *exchanges(): Generator<ClientStream> {
-    // The cast is sound: only #onStream sets a holder, and always to a ClientStream.
-    for (const { holder } of this.#connection.streams) yield holder as ClientStream
+  *exchanges(): Generator<NonNullable<FrameStream['exchange']>> {
+    for (const { exchange } of this.#connection.streams) if (exchange !== undefined) yield exchange
   }
 
   /** Closes the connection once the requests that the client has sent are answered. */
@@ -115,7 +120,6 @@ class ClientSession implements OpenConnection, StreamOwner {
   readonly #onStream = (stream: FrameStream, fields: string[], isWhole: boolean, isLast: boolean): void => {
     const { options } = this
     const exchange = new ClientStream(stream, this)
-    stream.holder = exchange
     if (options.isDraining()) this.startDrain(Number.POSITIVE_INFINITY)
     try {
       if (!isWhole) throw new HeadTooLarge()
@@ -128,7 +132,7 @@ class ClientSession implements OpenConnection, StreamOwner {
         return
       }
       if (!(error instanceof MalformedMessage || error instanceof HeadTooLarge)) throw error
-      exchange.isBodiless = pseudoField(fields, ':method') === 'HEAD'
+      exchange.isHeadMethod = pseudoField(fields, ':method') === 'HEAD'
       options.onUnreadable(exchange, error)
     }
   }
@@ -148,7 +152,7 @@ class ClientSession implements OpenConnection, StreamOwner {
   }
 
   expire(now: MonotonicMs): void {
-    for (const stream of this.exchanges()) if (stream.deadline <= now) stream.expire()
+    for (const exchange of this.exchanges()) if (exchange.deadline <= now) exchange.expire(now)
     const { isBlocked, drains } = this.#connection.output
     if (!isBlocked || drains !== this.#drains) this.#readAt = now
     this.#drains = drains

@@ -1,7 +1,7 @@
 import { Duplex } from 'node:stream'
-import type { FrameStream } from './framing/frame-stream.ts'
-import { errorCode } from './framing/protocol.ts'
-import type { StreamEvents } from './framing/streams.ts'
+import type { FrameStream } from '../../h2/framing/frame-stream.ts'
+import { errorCode } from '../../h2/framing/protocol.ts'
+import type { StreamEvents } from '../../h2/framing/streams.ts'
 
 /** An HTTP/2 stream as a Node stream: for a tunnel, after the head of the response. */
 export class StreamDuplex extends Duplex implements StreamEvents {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { LingeringClose } from '#http/h1/slow-clients.ts'
+import { LingeringClose } from '#http/server/slow-clients.ts'
 
 const gibibyte = 1_073_741_824
 

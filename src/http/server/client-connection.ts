@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import { monotonicClock } from '#platform/time.ts'
 import type { BodyState, ClientExchange, OpenConnection, ResponseFraming } from '../client-exchange.ts'
+import { PrefaceReader } from '../h2/framing/preface.ts'
 import {
   BodyTooSlow,
   type HeadTooLarge,
@@ -8,11 +9,10 @@ import {
   type RequestHead,
   type Unreadable,
 } from '../request-head.ts'
+import { DirectSocketReader } from '../socket-reader.ts'
 import { watchHalfClosed } from './half-closed.ts'
-import { PrefaceReader } from './preface.ts'
 import { RequestReader, type RequestReaderEvents } from './request-reader.ts'
 import { discardedBytesMax, discardTimeoutMs, keepAliveMarginMs, LingeringClose } from './slow-clients.ts'
-import { DirectSocketReader } from './socket-reader.ts'
 import { type ConnectionOptions, WritableConnection } from './writable-connection.ts'
 
 /** A client's connection: one request at a time (RFC 9112 9.3.2), and none after one that ends the connection (9.6). */
@@ -81,8 +81,8 @@ export class ClientConnection
     this.writer.begin({ status, reason, lines, framing }, keepAlive)
   }
 
-  endExternally({ closes }: { readonly closes: boolean }): void {
-    this.#isClosing = closes
+  endOnSocket(persists: boolean): void {
+    this.#isClosing = !persists
     this.#endExchange()
   }
 

@@ -1,6 +1,6 @@
-import { framingNames, NameTable } from '#http/h1/name-table.ts'
-import { RequestParser } from '#http/h1/request-parser.ts'
+import { framingNames, NameTable } from '#http/message/name-table.ts'
 import { changedHead, HeadTooLarge, MalformedMessage, type RequestHead } from '#http/request-head.ts'
+import { RequestParser } from '#http/server/request-parser.ts'
 
 export const headBytesMax = 16_384
 

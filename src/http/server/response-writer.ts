@@ -7,7 +7,7 @@ import {
   mustWriteNow,
   smallChunkBytesMax,
   writeDirectly,
-} from './socket-writes.ts'
+} from '../socket-writes.ts'
 
 interface ResponseStart {
   readonly status: number

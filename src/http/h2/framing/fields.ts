@@ -1,8 +1,8 @@
-import { tokenCharacters, valueCharacters } from '../h1/characters.ts'
-import { fieldsIn, MalformedMessage } from '../request-head.ts'
-import { MalformedStream } from './framing/protocol.ts'
-import type { FieldWriter } from './framing/streams.ts'
-import type { HpackEncoder } from './hpack/encoder.ts'
+import { tokenCharacters, valueCharacters } from '../../message/characters.ts'
+import { fieldsIn, MalformedMessage } from '../../request-head.ts'
+import type { HpackEncoder } from '../hpack/encoder.ts'
+import { MalformedStream } from './protocol.ts'
+import type { FieldWriter } from './streams.ts'
 
 /** Fields of HTTP/1.1 connections, which make an HTTP/2 message malformed (RFC 9113 8.2.2). */
 const connectionFields = new Set([

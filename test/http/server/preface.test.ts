@@ -1,5 +1,5 @@
 import t from 'tap'
-import { PrefaceReader, preface } from '#http/h1/preface.ts'
+import { PrefaceReader, preface } from '#http/h2/framing/preface.ts'
 
 /** What is read as HTTP/1.1, and what as HTTP/2. */
 function read(pieces: readonly string[]): { readonly http1: string; readonly http2: string } {

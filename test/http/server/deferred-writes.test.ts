@@ -1,5 +1,5 @@
 import t from 'tap'
-import { deferWrite } from '#http/h1/socket-writes.ts'
+import { deferWrite } from '#http/socket-writes.ts'
 
 /** @returns resolves in the next turn of the event loop */
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))

@@ -2,15 +2,15 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { PendingBody } from '#gateway/forward/pending-body.ts'
-import type { ClientConnection } from '#http/h1/client-connection.ts'
+import type { ClientConnection } from '#http/server/client-connection.ts'
 import {
   DirectSocketReader,
   ownedCopy,
   readIntoSharedBuffer,
   receivedChunk,
   sharedBuffer,
-} from '#http/h1/socket-reader.ts'
-import { smallChunkBytesMax } from '#http/h1/socket-writes.ts'
+} from '#http/socket-reader.ts'
+import { smallChunkBytesMax } from '#http/socket-writes.ts'
 import { portOf, until } from '../../setup/net.ts'
 import { connectRaw } from '../../setup/raw-client.ts'
 import { answerWith, listen } from './listen.ts'

@@ -1,8 +1,8 @@
 import { MalformedMessage } from '../request-head.ts'
+import { noBytes } from '../socket-reader.ts'
+import { smallChunkBytesMax } from '../socket-writes.ts'
 import { parseFieldLines } from './field-lines.ts'
 import { KeptBytes } from './kept-bytes.ts'
-import { noBytes } from './socket-reader.ts'
-import { smallChunkBytesMax } from './socket-writes.ts'
 
 /** With this many hexadecimal digits, any size is exact as a number. */
 const sizeDigitsMax = 13

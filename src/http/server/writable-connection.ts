@@ -10,11 +10,11 @@ import type {
   RequestEvents,
   ResponseFraming,
 } from '../client-exchange.ts'
+import type { NameTable } from '../message/name-table.ts'
 import { type RequestHead, withoutTexts } from '../request-head.ts'
-import type { NameTable } from './name-table.ts'
+import { hasWrittenAll } from '../socket-writes.ts'
 import { type KeepAlive, ResponseWriter } from './response-writer.ts'
 import { BodyRate, sendTimeoutMs } from './slow-clients.ts'
-import { hasWrittenAll } from './socket-writes.ts'
 
 /** The limits of a connection. */
 export interface ConnectionLimits extends Pick<ExchangeOptions, 'bodyRateMin'> {

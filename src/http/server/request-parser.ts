@@ -1,11 +1,11 @@
+import { fieldsOf, MarkedLines, type MarkedText, readFieldLines } from '../message/field-lines.ts'
+import { headBlock } from '../message/head-bytes.ts'
+import { PartialHead } from '../message/kept-bytes.ts'
+import type { NameTable } from '../message/name-table.ts'
 import { HeadTooLarge, MalformedMessage, type RequestBody, type RequestHead } from '../request-head.ts'
-import { fieldsOf, MarkedLines, type MarkedText, readFieldLines } from './field-lines.ts'
-import { headBlock } from './head-bytes.ts'
-import { PartialHead } from './kept-bytes.ts'
-import type { NameTable } from './name-table.ts'
+import { ownedCopy } from '../socket-reader.ts'
 import { type RequestFraming, readMarkedFraming } from './request-framing.ts'
 import { encodeHighBytes, type RequestLine, readRequestLine } from './request-line.ts'
-import { ownedCopy } from './socket-reader.ts'
 
 export interface ParserOptions {
   /** The size of a complete head, including the empty line at its end. */

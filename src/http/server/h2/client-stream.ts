@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { monotonicClock } from '#platform/time.ts'
-import { clientCertificateOf } from '../client-certificate.ts'
+import { clientCertificateOf } from '../../client-certificate.ts'
 import {
   type BodyState,
   type ClientExchange,
@@ -9,13 +9,13 @@ import {
   type RequestEvents,
   type ResponseFraming,
   type UpgradedStream,
-} from '../client-exchange.ts'
-import { BodyRate, type BodySender, LingeringClose, sendTimeoutMs } from '../h1/slow-clients.ts'
-import { BodyTooSlow, type RequestHead, withoutTexts } from '../request-head.ts'
-import { addLines, headWriter, isAcceptOfKey } from './fields.ts'
-import type { FrameStream } from './framing/frame-stream.ts'
-import { errorCode } from './framing/protocol.ts'
-import type { StreamEvents } from './framing/streams.ts'
+} from '../../client-exchange.ts'
+import { addLines, headWriter, isAcceptOfKey } from '../../h2/framing/fields.ts'
+import type { FrameStream } from '../../h2/framing/frame-stream.ts'
+import { errorCode } from '../../h2/framing/protocol.ts'
+import type { StreamEvents } from '../../h2/framing/streams.ts'
+import { BodyTooSlow, type RequestHead, withoutTexts } from '../../request-head.ts'
+import { BodyRate, type BodySender, LingeringClose, sendTimeoutMs } from '../slow-clients.ts'
 import { StreamDuplex } from './stream-duplex.ts'
 
 /** The connection that a stream belongs to. */
@@ -32,8 +32,8 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
   readonly socket = undefined
   head: RequestHead | undefined
   listenerState: object | undefined
-  /** Whether its responses have no body: kept here, as the head of the request may be unreadable. */
-  isBodiless = false
+  /** Whether the method of an unreadable head is HEAD, to which no response has content (RFC 9110 9.3.2). */
+  isHeadMethod = false
   /** Checked by its connection in each sweep. */
   deadline = Number.POSITIVE_INFINITY
   readonly #stream: FrameStream
@@ -54,6 +54,7 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
     this.#stream = stream
     this.session = owner
     stream.events = this
+    stream.exchange = this
   }
 
   begin(head: RequestHead): void {
@@ -127,7 +128,7 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
       this.abort()
       return
     }
-    this.framing = this.isBodiless ? 'none' : framing
+    this.framing = this.isHeadMethod ? 'none' : framing
     this.#status = status
     this.#lines = lines
   }
@@ -154,7 +155,7 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
   }
 
   /** Never called: other code only writes to sockets. */
-  endExternally(): void {}
+  endOnSocket(): void {}
 
   acceptUpgrade(_reason: string, lines: string): UpgradedStream {
     this.#bodyRate?.stop()

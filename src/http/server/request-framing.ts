@@ -1,9 +1,9 @@
+import { digitsMax, parseDigits } from '../message/characters.ts'
+import { ChunkExtensions, ChunkedDecoder } from '../message/chunked-decoder.ts'
+import type { MarkedLines } from '../message/field-lines.ts'
+import { framingNames, mark } from '../message/name-table.ts'
 import { MalformedMessage, type RequestBody, type RequestHead } from '../request-head.ts'
-import { digitsMax, parseDigits } from './characters.ts'
-import { ChunkExtensions, ChunkedDecoder } from './chunked-decoder.ts'
-import type { MarkedLines } from './field-lines.ts'
-import { framingNames, mark } from './name-table.ts'
-import { noBytes } from './socket-reader.ts'
+import { noBytes } from '../socket-reader.ts'
 
 export type RequestFraming = Pick<RequestHead, 'body' | 'isPersistent' | 'expectsContinue' | 'upgrade'>
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ChunkExtensions, ChunkedDecoder } from '#http/h1/chunked-decoder.ts'
+import { ChunkExtensions, ChunkedDecoder } from '#http/message/chunked-decoder.ts'
 import { MalformedMessage } from '#http/request-head.ts'
 import { createRandom, cutAtRandom } from '../outgoing/random.ts'
 

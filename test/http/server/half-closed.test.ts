@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import type { ClientConnection } from '#http/h1/client-connection.ts'
+import type { ClientConnection } from '#http/server/client-connection.ts'
 import { until } from '../../setup/net.ts'
 import { connectRaw, type RawClient } from '../../setup/raw-client.ts'
 import { listen } from './listen.ts'

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import t from 'tap'
-import { writeDirectly } from '#http/h1/socket-writes.ts'
+import { writeDirectly } from '#http/socket-writes.ts'
 import { until } from '../../setup/net.ts'
 import { connectSocketPair } from '../../setup/socket-pair.ts'
 

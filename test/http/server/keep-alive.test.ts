@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { ClientConnection } from '#http/h1/client-connection.ts'
-import { sendTimeoutMs } from '#http/h1/slow-clients.ts'
+import type { ClientConnection } from '#http/server/client-connection.ts'
+import { sendTimeoutMs } from '#http/server/slow-clients.ts'
 import { until } from '../../setup/net.ts'
 import { connectRaw } from '../../setup/raw-client.ts'
 import { answerWith, listen } from './listen.ts'

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import type { Test } from 'tap'
 import type { OpenConnection } from '#http/client-exchange.ts'
-import type { ClientConnection } from '#http/h1/client-connection.ts'
-import { createListener, type ReloadableListenerOptions } from '#http/h1/listener.ts'
-import { framingNames, NameTable } from '#http/h1/name-table.ts'
+import { framingNames, NameTable } from '#http/message/name-table.ts'
 import type { RequestHead } from '#http/request-head.ts'
+import type { ClientConnection } from '#http/server/client-connection.ts'
+import { createListener, type ReloadableListenerOptions } from '#http/server/listener.ts'
 import { DeadlineSweep } from '#platform/deadline-sweep.ts'
 import { portOf } from '../../setup/net.ts'
 
