@@ -30,7 +30,13 @@ export function createWorkerListeners(
     ...createConnectionEvents(metrics, log),
     mayAccept: () => mayAcceptInAll(servers.reduce((sum, { connections }) => sum + connections.size, 0)),
   }
-  const main = createGatewayServer({ ...config.listen, ...events, ticketKeys, traffic })
+  const main = createGatewayServer({
+    ...config.listen,
+    ...events,
+    ticketKeys,
+    traffic,
+    names: () => traffic().names,
+  })
   const decide =
     config.decide &&
     createDecideServer({ ...decideOptions(config), ...events, traffic: () => trafficOf('decide') })
