@@ -24,8 +24,13 @@ export interface Traffic extends ChooseHandlerOptions, ArrivalReader {
   readonly names: NameTable
 }
 
+interface GatewayServerOptions extends ListenerOptions<Traffic> {
+  /** The names of the current traffic. Called for each head. */
+  names(): NameTable
+}
+
 /** The main listener: every request arrives here, and is dispatched by its path. */
-export function createGatewayServer(options: ListenerOptions<Traffic>): ArrivalServer {
+export function createGatewayServer(options: GatewayServerOptions): ArrivalServer {
   const own = createOwnEndpoints()
 
   function routeRequest(arrival: Arrival, traffic: Traffic): void {
@@ -46,7 +51,7 @@ export function createGatewayServer(options: ListenerOptions<Traffic>): ArrivalS
   }
 
   return createArrivalServer<Traffic, Arrival>(options, {
-    names: () => options.traffic().names,
+    names: options.names,
     read: (exchange, head, traffic) =>
       traffic.fastLane?.(exchange, head) ?? createArrival(exchange, head, traffic),
     handle: (arrival, traffic) => {

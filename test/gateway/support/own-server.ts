@@ -59,6 +59,7 @@ export async function startServerOf(t: Test, traffic: () => Traffic): Promise<Om
     onSessionError: () => {},
     tls: undefined,
     traffic,
+    names: () => names,
     isDraining: () => false,
     acceptQueues: 1,
     mayAccept: () => true,
