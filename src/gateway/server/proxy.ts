@@ -36,7 +36,6 @@ import type { RouteTable } from '../routes/table.ts'
 import { joinTunnel } from './join-tunnel.ts'
 import { answerOptions } from './no-content.ts'
 import type { OpenCallers } from './open-callers.ts'
-import type { GrpcCalls } from './open-grpc-calls.ts'
 import type { UsageMeter } from './usage-meter.ts'
 
 interface ProxyOptions
@@ -47,7 +46,8 @@ interface ProxyOptions
   readonly table: RouteTable<Upstream | undefined>
   readonly writer: RequestWriter
   readonly checkSecondTargets: CheckSecondTargets
-  readonly grpcCalls: GrpcCalls
+  /** Called for a gRPC call that is forwarded. */
+  readonly onGrpcCall: () => void
   /** Of routes with includeUsage. */
   readonly heldBodies: HeldBodies
   /** Called for a WebSocket upgrade that is forwarded as an ordinary request, as its route has no WebSockets. */
@@ -92,7 +92,7 @@ export function createProxy(options: ProxyOptions): RequestProxy {
     ownCookies,
     stickyCookies,
     portalScopes,
-    grpcCalls,
+    onGrpcCall,
   } = options
   const terms = { writeTrailers: writer.writeTrailers, ownCookies, stickyCookies, portalScopes }
   const prepareHead = createHeadPreparation(options)
@@ -137,7 +137,7 @@ export function createProxy(options: ProxyOptions): RequestProxy {
     const { principal, strippedPrefix, isUpgrade, isLast } = headInput
     if (head.upgrade !== undefined && !isUpgrade && isWebSocketUpgrade(head)) onIgnoredUpgrade(route.name)
     if (principal !== undefined) usageMeter.onForwarded(route, principal, arrival.arrivedAt)
-    if (exchange.httpVersion === '2' && isGrpcCall(head)) grpcCalls.onForwarded()
+    if (exchange.httpVersion === '2' && isGrpcCall(head)) onGrpcCall()
     forward(
       {
         arrival,

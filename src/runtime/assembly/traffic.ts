@@ -16,7 +16,6 @@ import { createDecideArrivalReader } from '#gateway/server/decide-arrival.ts'
 import { createDecide, createDecisionWriter, type DecideTraffic } from '#gateway/server/decide-server.ts'
 import { createObserver } from '#gateway/server/observe.ts'
 import type { OpenCallers } from '#gateway/server/open-callers.ts'
-import type { GrpcCalls } from '#gateway/server/open-grpc-calls.ts'
 import { createProxy } from '#gateway/server/proxy.ts'
 import type { RedirectTraffic } from '#gateway/server/redirect-server.ts'
 import type { Traffic } from '#gateway/server/server.ts'
@@ -44,7 +43,8 @@ export interface TrafficOptions
   extends Omit<ApiPartsOptions, 'checks' | 'isReturnPath'>,
     Pick<OpenCallers, 'followTunnel'> {
   readonly upstreams: Upstreams
-  readonly grpcCalls: GrpcCalls
+  /** Called for a gRPC call that is forwarded. */
+  onGrpcCall(): void
   readonly heldBodies: HeldBodies
   /** A peer that is not a trusted proxy asks for decisions. */
   onUntrustedProxy(peerAddress: string): void

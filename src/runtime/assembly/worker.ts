@@ -1,7 +1,7 @@
 import type { Config } from '#config/config.ts'
 import { createHeldBodies } from '#gateway/forward/held-bodies.ts'
 import { createOpenCallers } from '#gateway/server/open-callers.ts'
-import { createGrpcCalls } from '#gateway/server/open-grpc-calls.ts'
+import { createGrpcCallFollower } from '#gateway/server/open-grpc-calls.ts'
 import { openStoreMonitor } from '#ops/store-monitor.ts'
 import { closeOnFailure } from '#platform/close-on-failure.ts'
 import type { Log } from '#platform/log/log.ts'
@@ -57,16 +57,12 @@ async function openParts(options: WorkerOptions, opened: AsyncDisposableStack): 
   const traffic = () => current().traffic
   const listeners = createWorkerListeners({ config, ticketKeys, traffic, metrics, log })
   const openCallers = createOpenCallers({ metrics, clock, authState: () => current().callerAuth })
-  const grpcCalls = createGrpcCalls({
-    followStream: openCallers.followStream,
-    openArrivals: listeners.openArrivals,
-  })
   let ownUrl = ''
   const build = createWorkerPartsBuilder({
     ...parts,
     ...openCallers,
     gatewayUrl: () => ownUrl,
-    grpcCalls,
+    onGrpcCall: createGrpcCallFollower({ ...openCallers, openArrivals: listeners.openArrivals }),
     heldBodies: createHeldBodies(),
     onUntrustedProxy: createUntrustedProxyLogger(log),
   })
