@@ -53,7 +53,8 @@ export function createDecideServer(options: ListenerOptions<DecideTraffic>): Arr
 /** A route that may have no upstream here. */
 type DecidedRoute = Route<HeadUpstream | undefined>
 
-interface DecideOptions extends ChooseHandlerOptions, Omit<GateOptions<DecidedRoute>, 'findRoute' | 'steps'> {
+interface DecideOptions extends ChooseHandlerOptions {
+  readonly gate: Omit<GateOptions<DecidedRoute>, 'findRoute' | 'steps'>
   readonly table: RouteTable<HeadUpstream | undefined>
   readonly writeDecision: WriteDecision
   readonly checkSecondTargets: CheckSecondTargets
@@ -73,7 +74,10 @@ type DecideHandler = (arrival: DecideArrival) => void
 /** The steps of the main listener, up to the point where it would forward the request, which here the proxy does. */
 export function createDecide(options: DecideOptions): DecideHandler {
   const { table, writeDecision, usageMeter, tracer, checkSecondTargets, redirectToSignIn } = options
-  const gate = createGate<DecidedRoute>({ ...options, findRoute: (arrival) => findRoute(table, arrival) })
+  const gate = createGate<DecidedRoute>({
+    ...options.gate,
+    findRoute: (arrival) => findRoute(table, arrival),
+  })
 
   function allow(route: DecidedRoute, arrival: DecideArrival): void {
     const { exchange, head, outcome, requestId, arrivedAt } = arrival

@@ -77,13 +77,7 @@ export async function openAppParts({ config, log, clock }: AppPartsOptions): Pro
   return {
     reader: { trusted: createAddressSet(config.trustedProxies), fieldReader: createFieldReader(carriers) },
     gate,
-    api: createApiOptions({
-      ...parts,
-      callerAuth,
-      checks: gate,
-      followStream: openCallers.followStream,
-      gatewayUrl: () => '',
-    }),
+    api: createApiOptions(parts, { callerAuth, gate, openCallers, gatewayUrl: () => '' }),
     writer: createForwardParts(config, carriers, createAssertionHeader(parts, callerAuth)).writer,
     usageMeter: createUsageMeter(parts.usageRecorder),
     openCallers,
