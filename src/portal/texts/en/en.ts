@@ -1,21 +1,12 @@
-import * as accounts from './accounts.ts'
-import * as administration from './administration.ts'
-import * as integration from './integration.ts'
-import * as keys from './keys.ts'
-import * as layout from './layout.ts'
-import * as ownAccount from './own-account.ts'
-import * as signIn from './sign-in.ts'
+// Every text of the portal, by the pages that show it: each file exports the texts of its pages, and nothing else.
 
-/** Each file exports the texts of its pages, and nothing else. */
-export const en = {
-  ...accounts,
-  ...administration,
-  ...integration,
-  ...keys,
-  ...layout,
-  ...ownAccount,
-  ...signIn,
-}
+export * from './accounts.ts'
+export * from './administration.ts'
+export * from './integration.ts'
+export * from './keys.ts'
+export * from './layout.ts'
+export * from './own-account.ts'
+export * from './sign-in.ts'
 
-/** Every text of the portal, by the pages that show it. Every language has what English has. */
-export type Texts = typeof en
+/** Every language has what English has. */
+export type Texts = typeof import('./en.ts')
