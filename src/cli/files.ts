@@ -75,7 +75,6 @@ async function spool(input: AsyncIterable<unknown>): Promise<FileHandle> {
   }
 }
 
-/** The error for an import file with invalid lines. */
 export function invalidLines({ name }: ImportSource, count: number): OperatorError {
   return new OperatorError(`${name} has ${countOf(count, 'invalid line')}; nothing was imported`, {
     hint: 'Fix them and import the file again.',

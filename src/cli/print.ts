@@ -17,7 +17,6 @@ export function print({ out }: Terminal, lines: readonly string[]): void {
   out.write(`${lines.join('\n')}\n`)
 }
 
-/** Prints a message to standard error. */
 export function printToStderr({ err }: Terminal, line: string): void {
   err.write(`${line}\n`)
 }

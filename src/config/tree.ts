@@ -144,7 +144,6 @@ function nameOf(key: unknown, aliasTargets: ReadonlyMap<unknown, unknown>): stri
   return isSeq(node) ? '[…]' : '{…}'
 }
 
-/** Where a node begins in the text. */
 function offsetOf(node: unknown): number | undefined {
   return isNode(node) ? node.range?.[0] : undefined
 }

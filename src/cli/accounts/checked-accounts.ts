@@ -125,7 +125,6 @@ export function isCsvWanted({ asJson, terminal }: Pick<Invocation, 'asJson' | 't
   return !asJson && terminal.out.isTTY !== true
 }
 
-/** The columns of the keys of new accounts. */
 export const keyColumns: Columns<CreatedAccount> = {
   ID: ({ account }) => account.id,
   'E-MAIL': ({ account }) => account.email,

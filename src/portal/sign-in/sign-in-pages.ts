@@ -19,7 +19,6 @@ import { signInCodePage } from '../views/second-factor.ts'
 import { signInPage } from '../views/sign-in-page.ts'
 import { flowOf, givenIn, passkeyFormBytesMax } from './passkey-pages.ts'
 
-/** Pages to sign in and out. */
 export const signInPages: CreatePages = (options) => {
   const { signIn, cookies, oidc, passkeys } = options
 

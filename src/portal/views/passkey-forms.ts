@@ -20,7 +20,6 @@ interface PasskeyFormOptions {
   readonly action: string
   /** Where the script gets the options to ask the browser with; a path below the portal. */
   readonly options: string
-  /** Whether a new passkey is made. */
   readonly isNew?: boolean
   readonly state: FormState
   readonly body: Content

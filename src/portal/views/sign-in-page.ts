@@ -110,7 +110,6 @@ ${form(frame, {
   return signedOutPage(frame, { title: texts.title, body, after })
 }
 
-/** The links that lead to the providers, on the sign-in page. */
 function providerLinks({ base, texts }: PageFrame, { providers }: FrameOidc, next: string): readonly Html[] {
   return providers.map(
     (provider) =>
