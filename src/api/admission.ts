@@ -57,14 +57,11 @@ export function gatedRouteOf(path: string, introspection: IntrospectionRight): G
 
 type EndpointArrival = Arrival<EndpointExchange>
 
-export interface AdmissionOptions
-  extends Omit<
-    GateOptions<GatedRoute, EndpointArrival>,
-    'findRoute' | 'takePlanLimits' | 'checkAmbientKey' | 'readKeyHeaders'
-  > {
-  /** The origin of `publicUrl`. */
-  readonly publicOrigin: string
-}
+/** The parts of a gate that endpoints share with routes. */
+export type EndpointGate = Omit<
+  GateOptions<GatedRoute, EndpointArrival>,
+  'findRoute' | 'takePlanLimits' | 'checkAmbientKey' | 'readKeyHeaders' | 'readAccessCookie'
+>
 
 /**
  * Refuses pages of `cors.origins` too, as with the refresh cookie: permission to call the gateway is not permission to
@@ -85,14 +82,18 @@ export interface Admission {
   admitAgain(request: FastifyRequest): Promise<void>
 }
 
-/** Admits the callers of some endpoints, with the same checks, limits and metrics as a route. */
-export function createAdmission(options: AdmissionOptions, route: GatedRoute): Admission {
-  const { authenticator } = options
+/**
+ * Admits the callers of some endpoints, with the same checks, limits and metrics as a route.
+ * @param publicOrigin the origin of `publicUrl`
+ */
+export function createAdmission(parts: EndpointGate, publicOrigin: string, route: GatedRoute): Admission {
+  const { authenticator } = parts
   const { access } = route
   const gate = createGate<GatedRoute, EndpointArrival>({
-    ...options,
+    ...parts,
     findRoute: () => route,
-    checkAmbientKey: createOwnAmbientKeyCheck(options.publicOrigin),
+    checkAmbientKey: createOwnAmbientKeyCheck(publicOrigin),
+    readAccessCookie: undefined,
     readKeyHeaders: () => {
       throw new Error('there is no backend to leave Authorization to')
     },

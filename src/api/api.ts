@@ -24,13 +24,7 @@ import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Portal } from '#portal/portal.ts'
 import { type AdminOptions, adminOperations } from './admin/admin-operations.ts'
 import { ownAccountOperations } from './admin/usage-operations.ts'
-import {
-  type AdmissionOptions,
-  adminRoute,
-  createAdmission,
-  introspectionRoute,
-  ownAccountRoute,
-} from './admission.ts'
+import { adminRoute, createAdmission, introspectionRoute, ownAccountRoute } from './admission.ts'
 import { acceptJsonOnly, limitBodies, ownBodyBytesMax } from './bodies.ts'
 import { type IssuerFrontsOptions, registerIssuerFronts } from './issuers/issuer-fronts.ts'
 import {
@@ -59,14 +53,12 @@ export interface ApiOptions
   extends TokenEndpointsOptions,
     HeldKeysEndpointOptions,
     RevocationsOptions,
-    Pick<OAuthOptions, 'clientTokens' | 'issuer' | 'introspection' | 'proofs'> {
+    Omit<OAuthOptions, 'sessions'> {
   readonly keyring: Keyring
-  readonly requestTimeoutMs: number
   readonly version: string
   /** How requests may carry secret keys (`keys.accept`). */
   readonly accept: readonly string[]
-  readonly admin: AdminOptions &
-    Pick<AdmissionOptions, 'authenticator' | 'checkPossession' | 'readClientCertificate' | 'keyUses'>
+  readonly admin: AdminOptions
   /** undefined = there is none. */
   readonly portal: Portal | undefined
   /** undefined = page visits do not sign in on another host. */
@@ -133,9 +125,7 @@ export async function registerEndpoints(scope: FastifyInstance, options: ApiOpti
     return reply.code(status).headers(headers).send(Buffer.from(body))
   })
   await scope.register(async (jsonScope) => registerJson(jsonScope, options))
-  await scope.register(async (formScope) =>
-    registerOAuth(formScope, { ...options, admission: options.admin }),
-  )
+  await scope.register(async (formScope) => registerOAuth(formScope, options))
   const { portal, signInReturn, issuers, securityTxt } = options
   if (issuers)
     await scope.register(async (issuerScope) => registerIssuerFronts(issuerScope, { ...options, issuers }))
@@ -178,9 +168,8 @@ function answerUnroutable(_error: FastifyError, request: FastifyRequest, reply: 
 function registerJson(scope: FastifyInstance, options: ApiOptions): void {
   scope.setReplySerializer(jsonLine)
   acceptJsonOnly(scope, options.requestTimeoutMs)
-  const callers = { ...options, ...options.admin }
-  const admin = adminOperations(callers)
-  const ownAccount = ownAccountOperations(callers.actionsOf)
+  const admin = adminOperations(options.admin)
+  const ownAccount = ownAccountOperations(options.admin.actionsOf)
   const revocations = revocationsOperations(options)
   const operations = { ...publicOperations, ...ownAccount, ...revocations, ...admin }
   const endpoints: Readonly<Record<Exclude<PublicPath, MetadataPath | OAuthPath>, OwnEndpoint>> = {
@@ -201,7 +190,8 @@ function registerJson(scope: FastifyInstance, options: ApiOptions): void {
     gated: PerOperation<Operation, Path>,
     route: GatedRoute,
   ): void {
-    scope.register(async (own) => registerOperations(own, gated, createAdmission(callers, route)))
+    const admission = createAdmission(options.gate, options.publicOrigin, route)
+    scope.register(async (own) => registerOperations(own, gated, admission))
   }
   registerGated(admin, adminRoute)
   registerGated(ownAccount, ownAccountRoute)

@@ -25,6 +25,8 @@ export interface Config
   readonly portal: Sections['portal'] & {
     /** The origin at which clients see it: `https://portal.example.com`. */
     readonly origin: string
+    /** Where clients find it: `origin` with `path`. */
+    readonly url: string
     /** Whether people can set a password and sign in with it. */
     readonly acceptsPasswords: boolean
   }
@@ -45,6 +47,7 @@ export function resolveConfig(tree: ConfigTree, lookup: SecretLookup): Config {
   const { publicOrigin, listen, portal, tokens, accessCookie } = sections
   const { headBytesMax, bodyRateMin, streamsMax, sessionsMax, failures } = limits
   const isSecure = secure === 'auto' ? publicOrigin.startsWith('https:') : secure
+  const origin = originOf(publicOrigin, portal.host)
   const acceptsPasswords = portal.oidc.every((provider) => provider.acceptsPasswords)
   return deepFreeze({
     ...sections,
@@ -58,7 +61,8 @@ export function resolveConfig(tree: ConfigTree, lookup: SecretLookup): Config {
     accessCookie: { ...accessCookie, sameSite: cookie.sameSite, isSecure },
     portal: {
       ...portal,
-      origin: originOf(publicOrigin, portal.host),
+      origin,
+      url: origin + portal.path,
       // A provider may require a second factor itself.
       requireSecondFactor: acceptsPasswords ? portal.requireSecondFactor : 'nobody',
       acceptsPasswords: portal.enabled && acceptsPasswords,

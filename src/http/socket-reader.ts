@@ -12,7 +12,7 @@ export const deliveriesPerTurnMax = 256
 
 /** Delivers what a socket receives, and continues after `resume`. */
 export class SocketReader {
-  readonly #socket: Socket
+  protected readonly socket: Socket
   #onData: (chunk: Buffer) => boolean
   #isPaused = false
   #isStopped = false
@@ -22,7 +22,7 @@ export class SocketReader {
 
   /** @param onData returns whether the chunk is released */
   constructor(socket: Socket, onData: (chunk: Buffer) => boolean) {
-    this.#socket = socket
+    this.socket = socket
     this.#onData = onData
   }
 
@@ -52,19 +52,15 @@ export class SocketReader {
 
   /** Stops delivering: a socket with a new owner would otherwise keep the previous one alive. */
   protected stopDelivering(): void {
-    this.#onData = ignore
+    this.#onData = () => false
   }
 
   resume(): void {
     this.#isPaused = false
     if (!this.#isStopped || this.#hasYielded) return
     this.#isStopped = false
-    if (!this.#socket.destroyed) this.#socket._read(readSize)
+    if (!this.socket.destroyed) this.socket._read(readSize)
   }
-}
-
-function ignore(): boolean {
-  return false
 }
 
 /**
@@ -73,7 +69,6 @@ function ignore(): boolean {
  * pauses of garbage collection three times as long. The end, errors and writes remain with the stream.
  */
 export class DirectSocketReader extends SocketReader {
-  readonly #socket: Socket
   readonly #isShared: boolean
   #isReleased = false
 
@@ -83,7 +78,6 @@ export class DirectSocketReader extends SocketReader {
    */
   constructor(socket: Socket, onData: (chunk: Buffer) => boolean) {
     super(socket, onData)
-    this.#socket = socket
     this.#isShared = readIntoSharedBuffer(socket, this.#onRead)
     if (!this.#isShared) this.#overridePush()
     // Without this there would be no `end` event.
@@ -95,18 +89,18 @@ export class DirectSocketReader extends SocketReader {
     this.#isReleased = true
     this.stopDelivering()
     // The cast is sound: this deletes the `push` that was set below, which uncovers the prototype's.
-    if (!this.#isShared) delete (this.#socket as { push?: unknown }).push
+    if (!this.#isShared) delete (this.socket as { push?: unknown }).push
     this.resume()
   }
 
   readonly #onRead = (length: number): boolean => {
     const chunk = receivedChunk(length)
-    return this.#isReleased ? this.#socket.push(ownedCopy(chunk)) : this.deliver(chunk)
+    return this.#isReleased ? this.socket.push(ownedCopy(chunk)) : this.deliver(chunk)
   }
 
   #overridePush(): void {
-    const socket = this.#socket
-    const push = socket.push
+    const { socket } = this
+    const { push } = socket
     // The stream's source calls this for each chunk (Readable.push), and continues reading if it returns true.
     socket.push = (chunk: Buffer | null, encoding?: BufferEncoding) =>
       chunk === null ? push.call(socket, chunk, encoding) : this.deliver(chunk)
@@ -167,6 +161,11 @@ export function ownedCopy(bytes: Buffer): Buffer {
 }
 
 export const noBytes = Buffer.alloc(0)
+
+/** What follows in some bytes: nearly always nothing, and an empty view would be one more object. */
+export function restOf(bytes: Buffer, from: number): Buffer {
+  return from === bytes.length ? noBytes : bytes.subarray(from)
+}
 
 /**
  * Frees the memory of a chunk that is no longer used: collecting the pieces of a large body as garbage costs as much as

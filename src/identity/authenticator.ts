@@ -9,7 +9,7 @@ import type { Access, SchemeName } from './access.ts'
 import { authenticate, mayBeKeyOrToken, type Schemes } from './authenticate.ts'
 import { RecentCredentials } from './cache/recent-credentials.ts'
 import { accessCookieCarrier, bearerCarrier, type Carrier, certificateCarrier } from './carriers.ts'
-import type { Credential, Credentials } from './credentials.ts'
+import { type Credential, type Credentials, isCredential } from './credentials.ts'
 import type { Decision } from './decision.ts'
 import type { Directory } from './directory.ts'
 
@@ -184,11 +184,11 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     recall,
     countHit: directory.countHit,
     decide: (access, credentials, now) =>
-      credentials.kind === 'secretKey' || credentials.kind === 'bearer'
+      isCredential(credentials)
         ? decideIfCurrent(access, credentials, now)
         : authenticate(access, credentials, schemes),
     lookUpKindOf: (access, credentials) =>
-      (credentials.kind === 'secretKey' || credentials.kind === 'bearer') && credentials.recent === undefined
+      isCredential(credentials) && credentials.recent === undefined
         ? lookUpKindOf(access, credentials, schemes)
         : undefined,
     confirm: directory.confirm,

@@ -93,6 +93,10 @@ function needsProof(cnf: unknown): boolean {
   return typeof confirmation === 'object' && confirmation.jkt !== undefined
 }
 
+export function isCredential(credentials: Credentials): credentials is Credential {
+  return credentials.kind === 'secretKey' || credentials.kind === 'bearer'
+}
+
 /** Whether there is neither a bearer token nor a secret key, so that the access cookie may count. */
 export function isWithoutCredential({ kind }: Credentials): boolean {
   return kind === 'none' || kind === 'other'

@@ -28,6 +28,7 @@ t.test('a config of one upstream and one route is complete', async (t) => {
       path: '/portal',
       host: undefined,
       origin: 'http://localhost:8080',
+      url: 'http://localhost:8080/portal',
       sessionLifetimeMs: 43_200_000,
       requireSecondFactor: 'nobody',
       setupLinkLifetimeMs: 86_400_000,

@@ -6,7 +6,7 @@ import { createAccountActions } from '#accounts/account-actions.ts'
 import type { SendMail } from '#accounts/mails/mail.ts'
 import { openRateLimiter } from '#identity/limits/rate-limiter.ts'
 import { createPasswordCheck } from '#identity/passwords/password-check.ts'
-import { createKnownClients } from '#identity/portal/portal-sessions.ts'
+import { createKnownClients, createPortalSessions } from '#identity/portal/portal-sessions.ts'
 import { createSignIn } from '#identity/portal/sign-in.ts'
 import { createPasskeys } from '#identity/second-factor/passkeys.ts'
 import { createSecondFactors } from '#identity/second-factor/second-factors.ts'
@@ -50,10 +50,19 @@ export function openPeople(
   const failures = { limit: failureLimit, perMs: 60_000 }
   const check = createPasswordCheck({ store, passwords, limiter, failures, clock })
   const factorParts = { store, check, keys: Buffer.alloc(32, 5), clock }
+  const knownClients = createKnownClients(Buffer.alloc(32, 3))
+  const sessions = createPortalSessions({
+    store,
+    hasTokenCookies: true,
+    knownClients,
+    sessionLifetimeMs: lifetimeMs,
+    clock,
+  })
   const signIn = createSignIn({
     store,
+    sessions,
+    knownClients,
     clock,
-    hasTokenCookies: true,
     factors: createSecondFactors({
       ...factorParts,
       sealer: createSealer(Buffer.alloc(32, 4)),
@@ -69,8 +78,6 @@ export function openPeople(
       },
     },
     check,
-    knownClients: createKnownClients(Buffer.alloc(32, 3)),
-    sessionLifetimeMs: lifetimeMs,
   })
   const actsOf = createAccountActions({
     store,
@@ -99,5 +106,5 @@ export function openPeople(
     return { id: account.id, email: account.email, signedIn }
   }
 
-  return { store, time, signIn, acts, actsOf, pepper, meanwhile, createPerson }
+  return { store, time, signIn, sessions, knownClients, acts, actsOf, pepper, meanwhile, createPerson }
 }

@@ -88,7 +88,7 @@ for (const driver of storeDrivers) {
       const people = createAccountServices({
         config: withMail,
         store,
-        sealingKeys: key,
+        sealingKeys: () => [key],
         limiter,
         outbox: { add: ({ run }) => void run().catch(() => {}), close: async () => {} },
         quotas: { readUsed: async () => 0 },

@@ -8,8 +8,8 @@ import type { Sessions } from '#identity/tokens/sessions.ts'
 import { formOf } from '#platform/secrets/key-format.ts'
 import { monotonicClock } from '#platform/time.ts'
 import {
-  type AdmissionOptions,
   createAdmission,
+  type EndpointGate,
   type IntrospectionRight,
   introspectionRoute,
 } from '../admission.ts'
@@ -33,7 +33,7 @@ export interface OAuthOptions extends ClientsOptions, TokenEndpointOptions {
   /** Who may introspect tokens. */
   readonly introspection: IntrospectionRight
   readonly requestTimeoutMs: number
-  readonly admission: Omit<AdmissionOptions, 'publicOrigin' | 'limiter' | 'failures' | 'metrics'>
+  readonly gate: EndpointGate
 }
 
 const basicChallenge = 'Basic realm="gatehouse"'
@@ -51,9 +51,9 @@ export function registerOAuth(scope: FastifyInstance, options: OAuthOptions): vo
 function createEndpoints(options: OAuthOptions): Readonly<Record<OAuthPath, OwnEndpoint>> {
   const { sessions, clientTokens, introspection, issuer } = options
   const clients = createClients(options)
-  const { authenticator } = options.admission
+  const { authenticator } = options.gate
   const route = introspectionRoute(introspection)
-  const admission = createAdmission({ ...options, ...options.admission }, route)
+  const admission = createAdmission(options.gate, options.publicOrigin, route)
 
   /** @throws GatehouseError if the caller may not introspect tokens */
   async function admitIntrospection(request: FastifyRequest, parameters: Parameters): Promise<void> {

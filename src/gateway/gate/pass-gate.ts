@@ -1,4 +1,3 @@
-import type { RequestHead } from '#http/request-head.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Arrival } from '../arrival/arrival.ts'
 import type { SecondTargets } from '../forward/forwarded-request.ts'
@@ -11,8 +10,6 @@ import type { CheckSecondTargets } from './second-targets.ts'
 interface PassGateOptions<MatchedRoute extends Route<HeadUpstream | undefined>, Incoming extends Arrival> {
   readonly gate: Gate<MatchedRoute, Incoming>
   readonly checkSecondTargets: CheckSecondTargets
-  /** The head that was received on the connection; default: that of the arrival. */
-  readonly sentHead?: (arrival: Incoming) => RequestHead
   /** @param secondTargets undefined = the request names none */
   admit(route: MatchedRoute, arrival: Incoming, secondTargets: SecondTargets | undefined): void
   refuse(arrival: Incoming, error: GatehouseError): void
@@ -27,7 +24,7 @@ export function createPassGate<
   MatchedRoute extends Route<HeadUpstream | undefined>,
   Incoming extends Arrival,
 >(options: PassGateOptions<MatchedRoute, Incoming>): (arrival: Incoming) => void {
-  const { gate, checkSecondTargets, sentHead = ({ head }) => head, admit, refuse } = options
+  const { gate, checkSecondTargets, admit, refuse } = options
 
   function dispatch(arrival: Incoming, result: MatchedRoute | GatehouseError): void {
     if (result instanceof GatehouseError) refuse(arrival, result)
@@ -47,7 +44,10 @@ export function createPassGate<
     result: Promise<Result>,
     next: (settled: Result) => void,
   ): void {
-    const isWaiting = () => arrival.exchange.head === sentHead(arrival)
+    const { exchange } = arrival
+    // That of the connection: another proxy has described another one.
+    const { head } = exchange
+    const isWaiting = () => exchange.head === head
     result
       .then((settled) => {
         if (isWaiting()) next(settled)

@@ -1,3 +1,4 @@
+import { isCredential } from '#identity/credentials.ts'
 import type { AllowedDecision } from '#identity/decision.ts'
 import type { Proofs, ProofVerdict, ProvenRequest, ReadProof } from '#identity/proofs.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
@@ -44,7 +45,7 @@ export function createPossessionCheck(options: PossessionOptions): CheckPossessi
     }
     if (confirmation?.jkt === undefined) return undefined
     const credentials = credentialsOf(arrival)
-    const token = 'text' in credentials ? credentials.text : ''
+    const token = isCredential(credentials) ? credentials.text : ''
     const read = proofs.read(
       arrival.fields.uncommon.proofs ?? [],
       provenRequest(arrival, publicOrigin, token),

@@ -6,6 +6,7 @@ import { isBelow } from '../forward/stripped-prefix.ts'
 import { normalizedHost } from '../routes/hosts.ts'
 import { mergedPath, type RequestTarget, readRequestTarget } from '../routes/request-target.ts'
 import type { Route } from '../routes/route.ts'
+import type { Destination } from '../routes/table.ts'
 
 /** A second target, and how it is forwarded. */
 export interface SecondTarget {
@@ -125,10 +126,7 @@ function clientPath(path: string, { rewrite, prefix }: SecondTargetContext['rout
  * The hosts that an S3 bucket may have, beside or below that of the request, with its name as their first label.
  * @param path of the bucket and an object in it, for the backend
  */
-export function bucketHosts(
-  path: string,
-  hostName: string,
-): readonly { readonly target: RequestTarget; readonly hostName: string }[] {
+export function bucketHosts(path: string, hostName: string): readonly Destination[] {
   const whole = readRequestTarget(path)
   if (typeof whole === 'string') return []
   const [, bucket = '', rest = '/'] = /^\/([^/?]+)(\/.*)?/.exec(mergedPath(whole)) ?? []

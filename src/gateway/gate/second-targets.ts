@@ -16,7 +16,7 @@ import type { HeadUpstream } from '../forward/upstream-head.ts'
 import type { OwnPaths } from '../routes/own-paths.ts'
 import type { RequestTarget } from '../routes/request-target.ts'
 import { type Route, upstreamTarget } from '../routes/route.ts'
-import type { RouteTable } from '../routes/table.ts'
+import type { Destination, RouteTable } from '../routes/table.ts'
 import { createGate, type GateOptions } from './gate.ts'
 import { bucketHosts, readSecondTarget, type SecondTarget } from './read-second-target.ts'
 import { findRoute } from './route-request.ts'
@@ -224,13 +224,9 @@ function allowsAnonymous({ access }: Route<unknown>): boolean {
 /** A request for the second target, with an outcome of its own. */
 function secondArrival(
   arrival: GatedArrival,
-  {
-    target,
-    hostName,
-    method,
-  }: { readonly target: RequestTarget; readonly hostName: string; readonly method: string },
+  { method, ...destination }: Destination & { readonly method: string },
 ): GatedArrival {
   const outcome = createOutcome()
-  recordDestination(outcome, { target, hostName })
+  recordDestination(outcome, destination)
   return { ...arrival, outcome, head: changedHead(arrival.head, { method }) }
 }

@@ -1,6 +1,6 @@
 import type { Access, ProtectedAccess, SchemeName } from '#identity/access.ts'
 import { basicCarrier, type Carriers, describeCarriers } from '#identity/carriers.ts'
-import type { Credential, Credentials } from '#identity/credentials.ts'
+import { type Credential, isCredential } from '#identity/credentials.ts'
 import type { Refusal } from '#identity/decision.ts'
 import { countFailure } from '#identity/limits/failures.ts'
 import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
@@ -33,12 +33,9 @@ type CredentialRefusal = (
 export function createCredentialRefusal(limiter: RateLimiter, failures: Rate): CredentialRefusal {
   return function refusalError(refusal, access, arrival) {
     const { code, isMalformed, isCounted } = refusal
-    const { client, carriers, head } = arrival
-    const credentials = credentialsOf(arrival)
-    const detail = refusalDetail(refusal, access, { credentials, carriers, target: head.target })
-    const error = sharedError(code, detail)
+    const error = sharedError(code, refusalDetail(refusal, access, arrival))
     if (code !== countedCode && isCounted !== true) return error
-    const excess = countFailure(limiter, failures, { address: client.address, isMalformed })
+    const excess = countFailure(limiter, failures, { address: arrival.client.address, isMalformed })
     return excess instanceof Promise ? orError(excess, error) : (excess ?? error)
   }
 }
@@ -68,30 +65,20 @@ interface Texts {
  * does not say whether the credential is valid.
  * @returns undefined if there is nothing to add
  */
-function refusalDetail(
-  { code, isMalformed }: Pick<Refusal, 'code' | 'isMalformed'>,
-  access: Access,
-  { credentials, carriers, target }: RefusedRequest,
-): string | undefined {
+function refusalDetail(refusal: Refusal, access: Access, arrival: GatedArrival): string | undefined {
   if (access.kind === 'public') return undefined
-  const way = refusalAdvice(code, { isMalformed, access }, { credentials, carriers })
-  const inQuery = code === 'credentials-missing' ? queryAdvice(target) : undefined
+  const way = refusalAdvice(refusal, access, arrival)
+  const inQuery = refusal.code === 'credentials-missing' ? queryAdvice(arrival.head.target) : undefined
   return inQuery === undefined || way === undefined ? way : `${inQuery} ${way}`
 }
 
-/** What was sent, and where. */
-interface RefusedRequest {
-  readonly credentials: Credentials
-  readonly carriers: Carriers
-  /** As it came. */
-  readonly target: string
-}
-
 function refusalAdvice(
-  code: ErrorCode,
-  { isMalformed, access }: { readonly isMalformed: boolean; readonly access: ProtectedAccess },
-  { credentials, carriers }: Pick<RefusedRequest, 'credentials' | 'carriers'>,
+  { code, isMalformed }: Refusal,
+  access: ProtectedAccess,
+  arrival: GatedArrival,
 ): string | undefined {
+  const { carriers } = arrival
+  const credentials = credentialsOf(arrival)
   if (access.leavesAuthorization)
     return code === 'credentials-missing' || code === 'scheme-not-accepted'
       ? waysBesideAuthorization(access.schemes, carriers)
@@ -121,10 +108,6 @@ function waysBesideAuthorization(schemes: readonly SchemeName[], { headers }: Ca
       ? `Send a secret key ${listText(describeCarriers({ headers, bearer: false, basic: false, certificate: false }))}`
       : 'Sign in: this path takes the access cookie'
   return `${way}. Authorization is for the service behind this path.`
-}
-
-function isCredential(credentials: Credentials): credentials is Credential {
-  return credentials.kind === 'secretKey' || credentials.kind === 'bearer'
 }
 
 function takenBy(schemes: readonly SchemeName[]): Taken {

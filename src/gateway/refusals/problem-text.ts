@@ -80,20 +80,16 @@ function repeatedProblem(
   context: ProblemContext,
 ): RepeatedProblem {
   const { access = noAccess, carriers } = context
-  const known = problemsOf.get(access)
-  const isCurrent = known !== undefined && (access === noAccess || known.carriers === carriers)
-  const { byKey } = isCurrent ? known : startProblems(access, carriers)
-  const repeated = byKey.get(key)
+  let problems = problemsOf.get(access)
+  if (problems === undefined || (access !== noAccess && problems.carriers !== carriers)) {
+    problems = { carriers, byKey: new Map() }
+    problemsOf.set(access, problems)
+  }
+  const repeated = problems.byKey.get(key)
   if (repeated !== undefined) return repeated
   const added = new RepeatedProblem(serializeProblem(describeProblem(error, { ...context, requestId: '' })))
-  byKey.set(key, added)
+  problems.byKey.set(key, added)
   return added
-}
-
-function startProblems(access: object, carriers: Carriers): RepeatedProblems {
-  const problems: RepeatedProblems = { carriers, byKey: new Map() }
-  problemsOf.set(access, problems)
-  return problems
 }
 
 /** Retry-After of a 503, in seconds: the outages behind it are short. */

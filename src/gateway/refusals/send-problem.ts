@@ -26,23 +26,25 @@ import {
  * line.
  */
 export function createProblem(arrival: GatedArrival, error: GatehouseError): Problem {
-  const { outcome, requestId, carriers } = arrival
-  recordFailure(outcome, error)
-  const isProof = sendsProof(arrival)
-  return describeProblem(error, { requestId, access: outcome.access, carriers, isRegistry: false, isProof })
+  recordFailure(arrival.outcome, error)
+  return describeProblem(error, contextOf(arrival))
 }
 
-/** Whether the credential came as `Authorization: DPoP`. */
-function sendsProof(arrival: GatedArrival): boolean {
+/** What a problem depends on besides its error. */
+function contextOf(arrival: GatedArrival, isRegistry = false, sentStatus?: number): ProblemContext {
+  const { outcome, requestId, carriers } = arrival
+  const { access, corsHeaders } = outcome
   const credentials = credentialsOf(arrival)
-  return credentials.kind === 'bearer' && credentials.carrier === proofCarrier
+  const isProof = credentials.kind === 'bearer' && credentials.carrier === proofCarrier
+  return { requestId, access, carriers, isRegistry, isProof, sentStatus, extraLines: corsHeaders?.lines }
 }
 
 /** Answers a request to one of the gateway's own endpoints with a problem, or aborts a started response. */
 export function sendProblem(request: IncomingMessage, response: ServerResponse, error: GatehouseError): void {
-  const { status, headers, body } = createProblem(arrivalOf(request), error)
+  const arrival = arrivalOf(request)
+  const { status, headers, body } = createProblem(arrival, error)
   if (response.headersSent) {
-    arrivalOf(request).exchange.abort()
+    arrival.exchange.abort()
     return
   }
   applyKeepAlive(request, response)
@@ -64,8 +66,7 @@ export function applyKeepAlive(request: IncomingMessage, response: ServerRespons
  *   of the error, which is logged in either case
  */
 export function answerProblem(arrival: Arrival, error: GatehouseError, sentStatus?: number): void {
-  const { exchange, outcome, requestId, carriers } = arrival
-  const { access, corsHeaders } = outcome
+  const { exchange, outcome, carriers } = arrival
   recordFailure(outcome, error)
   if (!exchange.isHeadSent) recordStatus(outcome, error.status)
   if (sentStatus === undefined && exchange.httpVersion === '2' && isGrpcCall(arrival.head)) {
@@ -77,17 +78,8 @@ export function answerProblem(arrival: Arrival, error: GatehouseError, sentStatu
     return
   }
   const isRegistry = isRegistryPath(outcome.destination?.target.path, carriers)
-  const extraLines = corsHeaders?.lines
-  const isProof = sendsProof(arrival)
-  writeProblem(exchange, error, {
-    requestId,
-    access,
-    carriers,
-    isRegistry,
-    isProof,
-    sentStatus,
-    extraLines,
-  })
+  const text = problemText(error, contextOf(arrival, isRegistry, sentStatus))
+  writeAnswer(exchange, sentStatus ?? error.status, text)
 }
 
 /** Without a request there is no route, and so no challenge. */
@@ -104,11 +96,10 @@ export function answerErrorPage(
   portalLink: string | undefined,
   extraLines = '',
 ): void {
-  const { exchange, outcome, requestId, carriers } = arrival
+  const { exchange, outcome, requestId } = arrival
   recordFailure(outcome, error)
   recordStatus(outcome, error.status)
-  const isProof = sendsProof(arrival)
-  const challenge = challengeLines(error, { access: outcome.access, carriers, isRegistry: false, isProof })
+  const challenge = challengeLines(error, contextOf(arrival))
   const page = renderErrorPage(error, requestId, portalLink)
   const lines = extraLines + challenge + (outcome.corsHeaders?.lines ?? '')
   writeAnswer(exchange, error.status, completeText(page, lines))
@@ -121,10 +112,6 @@ function challengeLines(error: GatehouseError, context: ChallengeContext): strin
     .filter((challenge) => !challenge.startsWith('Basic'))
     .map((challenge) => `WWW-Authenticate: ${challenge}\r\n`)
     .join('')
-}
-
-function writeProblem(exchange: ClientExchange, error: GatehouseError, about: ProblemContext): void {
-  writeAnswer(exchange, about.sentStatus ?? error.status, problemText(error, about))
 }
 
 function writeAnswer(exchange: ClientExchange, status: number, { lines, body }: ProblemText): void {
@@ -148,7 +135,7 @@ export interface UnreadableRefusal {
 export function refuseUnreadable(exchange: ClientExchange, what: Unreadable): UnreadableRefusal {
   const requestId = createRequestId()
   const error = unreadableError(what)
-  writeProblem(exchange, error, { requestId, ...beforeArrival })
+  writeAnswer(exchange, error.status, problemText(error, { requestId, ...beforeArrival }))
   return { requestId, error }
 }
 

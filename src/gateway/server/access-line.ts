@@ -82,7 +82,7 @@ class RouteMembers {
     this.#method = copyString(method)
     this.#httpVersion = httpVersion
     this.#status = status
-    this.#text = Buffer.from(members).toString()
+    this.#text = flatten(members)
     return this.#text
   }
 }

@@ -96,7 +96,7 @@ export interface ArrivalServer<Incoming = Arrival> {
 interface CurrentRequest<Incoming> {
   arrival: Incoming | undefined
   /** The observer that recorded its start. Not the whole Traffic, which a WebSocket would keep alive past a reload. */
-  observer: Observer | undefined
+  observer: Observer
 }
 
 /** undefined = there has been no request yet. */
@@ -149,7 +149,7 @@ export function createArrivalServer<Traffic extends ListenerTraffic, Incoming ex
     if (current?.arrival === undefined) return
     const { arrival, observer } = current
     current.arrival = undefined
-    observer?.end(arrival, isComplete)
+    observer.end(arrival, isComplete)
   }
 
   const connections = new DeadlineSweep<OpenConnection>(sweepMs)

@@ -12,10 +12,8 @@ import { secondTargetFields, secondTargetNames } from '../arrival/second-target-
 import { fieldNameMemo, identityNames } from '../forward/header-rules.ts'
 import { toGatehouseError } from '../refusals/send-problem.ts'
 
-/** A request that a proxy has described. Its exchange is only used to send the answer. */
+/** A request that a proxy has described. Its exchange, with the head of the proxy, is only used to send the answer. */
 export interface DecideArrival extends Arrival {
-  /** What the proxy sent; `head` is what it described. */
-  readonly sentHead: RequestHead
   /** Why the request cannot be decided about; undefined = it can. */
   readonly problem: GatehouseError | undefined
   /** The status that every refusal but 401 gets; undefined = its own. */
@@ -56,11 +54,11 @@ export function createDecideArrivalReader({
   return function readDecideArrival(exchange, sentHead) {
     const sentFields = fieldReader.read(sentHead)
     const refusalStatus = asksFor403(sentHead.target) ? forbidden : undefined
-    if (!trusted.has(exchange.peerAddress)) {
-      onUntrusted(exchange.peerAddress)
-      return withProblem(createArrival(exchange, sentHead, { trusted, fieldReader }), untrusted)
-    }
     try {
+      if (!trusted.has(exchange.peerAddress)) {
+        onUntrusted(exchange.peerAddress)
+        throw untrusted
+      }
       if (isExtendedConnect(exchange, sentHead)) throw tunnelRefused
       const { method, target, host } = describe(sentHead, sentFields)
       const head = changedHead(sentHead, { method, target, body: noBody, expectsContinue: false })
@@ -70,7 +68,7 @@ export function createDecideArrivalReader({
         trusted,
         fieldReader: { carriers, read: () => fields },
       })
-      return { ...arrival, sentHead, problem: undefined, refusalStatus }
+      return { ...arrival, problem: undefined, refusalStatus }
     } catch (error) {
       return withProblem(createArrival(exchange, sentHead, { trusted, fieldReader }), toGatehouseError(error))
     }
@@ -85,7 +83,7 @@ function withProblem(arrival: Arrival, problem: GatehouseError): DecideArrival {
   const reason =
     problem.errors?.map(({ field, message }) => `${field} ${message}`).join('; ') ?? problem.detail
   if (reason !== undefined) recordReason(arrival.outcome, reason)
-  return { ...arrival, sentHead: arrival.head, problem, refusalStatus: forbidden }
+  return { ...arrival, problem, refusalStatus: forbidden }
 }
 
 const tunnelRefused = new GatehouseError('method-not-allowed', { allow: ['GET', 'POST'] })
@@ -208,14 +206,7 @@ function endpointOf({ method, target }: Pick<RequestHead, 'method' | 'target'>):
  * @param target of the request to this listener
  */
 function asksFor403(target: string): boolean {
-  const queryAt = target.indexOf('?')
-  return (
-    queryAt !== -1 &&
-    target
-      .slice(queryAt + 1)
-      .split('&')
-      .includes('deny=403')
-  )
+  return /^[^?]*\?(?:.*&)?deny=403(?:&|$)/.test(target)
 }
 
 /**

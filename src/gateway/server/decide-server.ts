@@ -55,7 +55,8 @@ export function createDecideServer(options: ListenerOptions<DecideTraffic>): Arr
 /** A route that may have no upstream here. */
 type DecidedRoute = Route<HeadUpstream | undefined>
 
-interface DecideOptions extends ChooseHandlerOptions, Omit<GateOptions<DecidedRoute>, 'findRoute' | 'steps'> {
+interface DecideOptions extends ChooseHandlerOptions {
+  readonly gate: Omit<GateOptions<DecidedRoute>, 'findRoute' | 'steps'>
   readonly table: RouteTable<HeadUpstream | undefined>
   readonly writeDecision: WriteDecision
   readonly checkSecondTargets: CheckSecondTargets
@@ -75,7 +76,10 @@ type DecideHandler = (arrival: DecideArrival) => void
 /** The steps of the main listener, up to the point where it would forward the request, which here the proxy does. */
 export function createDecide(options: DecideOptions): DecideHandler {
   const { table, writeDecision, usageMeter, tracer, checkSecondTargets, redirectToSignIn } = options
-  const gate = createGate<DecidedRoute>({ ...options, findRoute: (arrival) => findRoute(table, arrival) })
+  const gate = createGate<DecidedRoute>({
+    ...options.gate,
+    findRoute: (arrival) => findRoute(table, arrival),
+  })
 
   function allow(route: DecidedRoute, arrival: DecideArrival): void {
     const { exchange, head, outcome, requestId, arrivedAt } = arrival
@@ -94,7 +98,6 @@ export function createDecide(options: DecideOptions): DecideHandler {
   const passGate = createPassGate<DecidedRoute, DecideArrival>({
     gate,
     checkSecondTargets,
-    sentHead: ({ sentHead }) => sentHead,
     // The proxy forwards second targets unchanged, so here they are only checked.
     admit: allow,
     refuse: (arrival, error) => {
@@ -105,16 +108,9 @@ export function createDecide(options: DecideOptions): DecideHandler {
   })
 
   return function decide(arrival) {
-    if (arrival.problem !== undefined) {
-      refuseDecision(arrival, arrival.problem)
-      return
-    }
-    const error = undecidable(chooseHandler(arrival, options))
-    if (error !== undefined) {
-      refuseDecision(arrival, error)
-      return
-    }
-    passGate(arrival)
+    const error = arrival.problem ?? undecidable(chooseHandler(arrival, options))
+    if (error !== undefined) refuseDecision(arrival, error)
+    else passGate(arrival)
   }
 }
 

@@ -1,6 +1,6 @@
 import { type AdmittedCaller, type AuthState, admittedUntil } from '#identity/admitted-until.ts'
 import { certificateCarrier } from '#identity/carriers.ts'
-import type { Credential } from '#identity/credentials.ts'
+import { type Credential, isCredential } from '#identity/credentials.ts'
 import { roleEpochIn } from '#identity/tokens/access-token-claims.ts'
 import { signingKeyIdOf } from '#identity/tokens/jwt.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
@@ -162,28 +162,16 @@ function admittedCallerOf(arrival: GatedArrival): AdmittedCaller | undefined {
   const { access } = arrival.outcome
   const principal = principalOf(arrival.outcome)
   const credentials = credentialsOf(arrival)
-  if (!principal || !access) return undefined
-  const { address } = arrival.client
-  const caller = {
+  if (!principal || !access || !isCredential(credentials)) return undefined
+  const { kind, text } = credentials
+  const isOwnToken = kind === 'bearer' && principal.issuer === undefined
+  return {
     principal,
     access,
-    address,
-    keyDigest: undefined,
-    signedBy: undefined,
-    roleEpoch: undefined,
-  }
-  switch (credentials.kind) {
-    case 'secretKey':
-      return { ...caller, keyDigest: digestOfKey(credentials) }
-    case 'bearer':
-      if (principal.issuer !== undefined) return caller
-      return {
-        ...caller,
-        signedBy: signingKeyIdOf(credentials.text),
-        roleEpoch: roleEpochIn(credentials.text),
-      }
-    default:
-      return undefined
+    address: arrival.client.address,
+    keyDigest: kind === 'secretKey' ? digestOfKey(credentials) : undefined,
+    signedBy: isOwnToken ? signingKeyIdOf(text) : undefined,
+    roleEpoch: isOwnToken ? roleEpochIn(text) : undefined,
   }
 }
 

@@ -39,12 +39,11 @@ import type { OpenCallers } from './open-callers.ts'
 import type { GrpcCalls } from './open-grpc-calls.ts'
 import type { UsageMeter } from './usage-meter.ts'
 
-interface ProxyOptions
-  extends Omit<GateOptions<Route<Upstream>>, 'findRoute'>,
-    HeadPreparationOptions,
-    Omit<ForwardTerms, 'writeTrailers'>,
-    Pick<OpenCallers, 'followTunnel' | 'followStream'> {
+interface ProxyOptions extends HeadPreparationOptions {
+  readonly gate: Omit<GateOptions<Route<Upstream>>, 'findRoute'>
   readonly table: RouteTable<Upstream | undefined>
+  readonly terms: ForwardTerms
+  readonly openCallers: Pick<OpenCallers, 'followTunnel' | 'followStream'>
   readonly writer: RequestWriter
   readonly checkSecondTargets: CheckSecondTargets
   readonly grpcCalls: GrpcCalls
@@ -84,17 +83,14 @@ export function createProxy(options: ProxyOptions): RequestProxy {
   const {
     table,
     writer,
+    terms,
     usageMeter,
     onIgnoredUpgrade,
     checkSecondTargets,
     redirectToSignIn,
     renewAccessCookie,
-    ownCookies,
-    stickyCookies,
-    portalScopes,
     grpcCalls,
   } = options
-  const terms = { writeTrailers: writer.writeTrailers, ownCookies, stickyCookies, portalScopes }
   const prepareHead = createHeadPreparation(options)
   const findRoute = (arrival: Arrival) => {
     const route = findForwardingRoute(table, arrival)
@@ -102,9 +98,9 @@ export function createProxy(options: ProxyOptions): RequestProxy {
     return checkUpgrade(table, route, arrival)
   }
   // Shared by the lane and the general path.
-  const effects = createDecisionEffects(options)
-  const gate = createGate<Route<Upstream>>({ ...options, findRoute }, effects)
-  const events = createEvents(options)
+  const effects = createDecisionEffects(options.gate)
+  const gate = createGate<Route<Upstream>>({ ...options.gate, findRoute }, effects)
+  const events = createEvents(options.openCallers, usageMeter)
   const costFieldOf = memoize(createCostField)
   const bodyCostOf = memoizeByObject(createBodyCost)
 
@@ -202,11 +198,10 @@ interface ProxiedRequest extends ForwardedRequest {
   readonly route: Route<Upstream>
 }
 
-function createEvents({
-  followTunnel,
-  followStream,
-  usageMeter,
-}: Pick<ProxyOptions, 'followTunnel' | 'followStream' | 'usageMeter'>): ForwardEvents<ProxiedRequest> {
+function createEvents(
+  { followTunnel, followStream }: ProxyOptions['openCallers'],
+  usageMeter: UsageMeter,
+): ForwardEvents<ProxiedRequest> {
   return {
     onSent: ({ arrival }, now, target) => {
       recordSent(arrival.outcome, now, target)

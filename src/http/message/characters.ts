@@ -1,7 +1,5 @@
-/** 1 at the code of each allowed Latin-1 character. */
-type Table = Uint8Array
-
-function tableOf(pattern: RegExp): Table {
+/** @returns 1 at the code of each character of Latin-1 that matches */
+function tableOf(pattern: RegExp): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, code) => (pattern.test(String.fromCharCode(code)) ? 1 : 0))
 }
 
@@ -15,6 +13,11 @@ export function isToken(text: string): boolean {
     if (tokenCharacters[text.charCodeAt(index)] !== 1) return false
   }
   return text.length > 0
+}
+
+/** Space and tab, which surround values (RFC 9110 5.6.3). */
+export function isSpace(code: number | undefined): boolean {
+  return code === 0x20 || code === 0x09
 }
 
 /** The maximum number of digits: enough for any body, and exact as a number. */

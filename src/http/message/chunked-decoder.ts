@@ -1,5 +1,5 @@
 import { MalformedMessage } from '../request-head.ts'
-import { noBytes } from '../socket-reader.ts'
+import { restOf } from '../socket-reader.ts'
 import { smallChunkBytesMax } from '../socket-writes.ts'
 import { parseFieldLines } from './field-lines.ts'
 import { KeptBytes } from './kept-bytes.ts'
@@ -63,8 +63,7 @@ export class ChunkedDecoder {
     } finally {
       this.#deliver(bytes)
     }
-    // Nearly always empty, and an empty view would be one more object.
-    return at === bytes.length ? noBytes : bytes.subarray(at)
+    return restOf(bytes, at)
   }
 
   /** @returns where the next step begins; `at` if more has to arrive */

@@ -1,8 +1,7 @@
-import { valueCharacters } from './characters.ts'
+import { isSpace, valueCharacters } from './characters.ts'
 import { headBlock } from './head-bytes.ts'
 import { foldedCharacters, hashStep, NameTable } from './name-table.ts'
 
-const tab = 0x09
 const lf = 0x0a
 const cr = 0x0d
 const space = 0x20
@@ -178,10 +177,6 @@ function addLine(
   while (start < end && isSpace(bytes[start])) start++
   while (end > start && isSpace(bytes[end - 1])) end--
   marked.add(mark, line, start, end, to + 2)
-}
-
-function isSpace(byte: number | undefined): boolean {
-  return byte === space || byte === tab
 }
 
 /**

@@ -7,33 +7,29 @@ import { ownedCopy } from '../socket-reader.ts'
  */
 export class KeptBytes {
   #memory: Buffer
-  #length: number
+  length: number
 
   /** @param first kept, not copied: nobody else may write to it */
   constructor(first: Buffer) {
     this.#memory = first
-    this.#length = first.length
-  }
-
-  get length(): number {
-    return this.#length
+    this.length = first.length
   }
 
   /** All of them, in memory of their own. */
   get all(): Buffer {
-    return this.#memory.subarray(0, this.#length)
+    return this.#memory.subarray(0, this.length)
   }
 
   /** @param piece copied. @returns all of them */
   add(piece: Uint8Array): Buffer {
-    const length = this.#length + piece.length
+    const length = this.length + piece.length
     if (length > this.#memory.length) {
       const memory = Buffer.allocUnsafeSlow(Math.max(2 * this.#memory.length, length))
       memory.set(this.all)
       this.#memory = memory
     }
-    this.#memory.set(piece, this.#length)
-    this.#length = length
+    this.#memory.set(piece, this.length)
+    this.length = length
     return this.all
   }
 }

@@ -1,4 +1,5 @@
 import { foldHeaderName } from '#platform/text.ts'
+import { tokenCharacters } from './characters.ts'
 
 /** Marks of the fields with a meaning in every HTTP/1.1 message. Other marks begin at `firstOwnMark`; 0 = no mark. */
 export const mark = {
@@ -47,7 +48,7 @@ const bucketCount = 4_096
 export const foldedCharacters: Uint8Array = Uint8Array.from({ length: 256 }, (_, code) => {
   const character = String.fromCharCode(code)
   if (/[0-9A-Za-z]/.test(character)) return character.toLowerCase().charCodeAt(0)
-  return /[!#$%&'*+.^_`|~-]/.test(character) ? 1 : 0
+  return tokenCharacters[code] ?? 0
 })
 
 /** One step of the hash of a name's letters and digits. */
@@ -87,12 +88,12 @@ export class NameTable {
   markAt(bytes: Uint8Array, { from, to }: Range, hash: number, mayHavePrefix: boolean): number {
     let folded = 0
     for (let entry = this.#buckets[hash & (bucketCount - 1)]; entry !== undefined; entry = entry.next) {
-      if (!hasLetters(bytes, from, to, entry.letters)) continue
+      if (lettersRead(bytes, from, to, entry.letters) !== entry.letters.length) continue
       if (entry.exact === undefined) folded ||= entry.mark
       else if (isExactly(bytes, from, to, entry.exact)) return entry.mark
     }
     if (folded !== 0 || !mayHavePrefix) return folded
-    return beginsWithLetters(bytes, from, to, this.#prefix) ? this.#prefixMark : 0
+    return lettersRead(bytes, from, to, this.#prefix) >= this.#prefix.length ? this.#prefixMark : 0
   }
 
   /** The mark of a name that was not received in the bytes of an HTTP/1.1 head. */
@@ -130,15 +131,6 @@ function hashOf(letters: Uint8Array): number {
   let hash = 0
   for (const letter of letters) hash = hashStep(hash, letter)
   return hash
-}
-
-/** Whether these are all letters and digits of the name. */
-function hasLetters(bytes: Uint8Array, from: number, to: number, letters: Uint8Array): boolean {
-  return lettersRead(bytes, from, to, letters) === letters.length
-}
-
-function beginsWithLetters(bytes: Uint8Array, from: number, to: number, letters: Uint8Array): boolean {
-  return lettersRead(bytes, from, to, letters) >= letters.length
 }
 
 /**

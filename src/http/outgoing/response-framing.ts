@@ -16,8 +16,6 @@ export interface Framing {
   bindsConnection: boolean
 }
 
-const challengeNames = new Set(['www-authenticate', 'proxy-authenticate'])
-
 /** RFC 9112 6 and 9.3. @throws InvalidResponse if the end is ambiguous */
 export function readResponseFraming(
   { text, marked: { at, end } }: MarkedText,
@@ -45,11 +43,10 @@ export function readResponseFraming(
 
 /** Whether any challenge of a head is of a scheme that authenticates the connection. */
 export function hasBindingChallenge(headers: readonly string[]): boolean {
-  return headers.some((name, index) => index % 2 === 0 && isBindingChallenge(name, headers[index + 1] ?? ''))
-}
-
-function isBindingChallenge(name: string, value: string): boolean {
-  return bindsConnection(value) && challengeNames.has(name.toLowerCase())
+  return (
+    valuesOf(headers, 'www-authenticate').some(bindsConnection) ||
+    valuesOf(headers, 'proxy-authenticate').some(bindsConnection)
+  )
 }
 
 function readFramingField(framing: Framing, found: number, value: string): void {
@@ -80,7 +77,8 @@ function readLengths(framing: Pick<Framing, 'contentLength'>, value: string): vo
 
 function readLength(framing: Pick<Framing, 'contentLength'>, value: string): void {
   const length = value.length > digitsMax ? undefined : parseDigits(value)
-  if (length === undefined || (framing.contentLength ?? length) !== length) throw wrongLength()
+  if (length === undefined || (framing.contentLength ?? length) !== length)
+    throw new InvalidResponse('invalid or conflicting Content-Length')
   framing.contentLength = length
 }
 
@@ -101,10 +99,6 @@ export function isWebSocket(headers: readonly string[]): boolean {
     else if (name === 'connection') isUpgrade ||= /(?:^|,)[ \t]*upgrade[ \t]*(?:,|$)/i.test(value)
   }
   return isUpgrade && isNamed
-}
-
-function wrongLength(): InvalidResponse {
-  return new InvalidResponse('invalid or conflicting Content-Length')
 }
 
 const closes = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i

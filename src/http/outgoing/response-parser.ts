@@ -4,7 +4,7 @@ import { MarkedLines, readFieldLines } from '../message/field-lines.ts'
 import { headBlock } from '../message/head-bytes.ts'
 import { PartialHead } from '../message/kept-bytes.ts'
 import { MalformedMessage } from '../request-head.ts'
-import { noBytes } from '../socket-reader.ts'
+import { noBytes, restOf } from '../socket-reader.ts'
 import { InvalidResponse } from './failure.ts'
 import { type Framing, isWebSocket, readResponseFraming } from './response-framing.ts'
 import {
@@ -229,10 +229,6 @@ export class ResponseParser {
     this.#state = 'complete'
     this.#events.onEnd(trailers, last)
   }
-}
-
-function restOf(bytes: Buffer, from: number): Buffer {
-  return from === bytes.length ? noBytes : bytes.subarray(from)
 }
 
 /** @throws InvalidResponse */

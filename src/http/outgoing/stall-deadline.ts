@@ -19,7 +19,7 @@ export class StallDeadline implements Expiring {
   isRequestSent = false
   /** Since when it has been paused; Infinity = it is not. */
   pausedAt = never
-  readonly #onExpired: () => void
+  readonly expire: () => void
   /** undefined = the deadline is no longer postponed. */
   #options: RequestOptions | undefined
   /** Whether the client sends no body before the target says so (RFC 9110 10.1.1). */
@@ -29,7 +29,7 @@ export class StallDeadline implements Expiring {
   #isForHead = false
 
   constructor(onExpired: () => void) {
-    this.#onExpired = onExpired
+    this.expire = onExpired
   }
 
   get isPaused(): boolean {
@@ -111,9 +111,5 @@ export class StallDeadline implements Expiring {
     return !this.isRequestSent && hasRoom
       ? new UpstreamFailure('body-stalled', 'the client stopped sending the request body')
       : new UpstreamFailure('idle-timeout', 'no data within the idle timeout')
-  }
-
-  expire(): void {
-    this.#onExpired()
   }
 }

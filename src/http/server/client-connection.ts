@@ -8,6 +8,7 @@ import {
   MalformedMessage,
   type RequestHead,
   type Unreadable,
+  withoutTexts,
 } from '../request-head.ts'
 import { DirectSocketReader } from '../socket-reader.ts'
 import { watchHalfClosed } from './half-closed.ts'
@@ -88,7 +89,8 @@ export class ClientConnection
 
   acceptUpgrade(reason: string, lines: string): ReturnType<ClientExchange['acceptUpgrade']> {
     const upgraded = { stream: this.socket, firstBytes: this.release() }
-    this.writeUpgrade(reason, lines)
+    this.writer.writeInformation(101, reason, `Connection: Upgrade\r\nUpgrade: websocket\r\n${lines}`)
+    if (this.head) this.head = withoutTexts(this.head)
     return upgraded
   }
 

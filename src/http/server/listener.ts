@@ -52,10 +52,7 @@ export function createListener(options: ListenerOptions): Listener {
   const keepAlive = keepAliveOf(options.keepAliveTimeoutMs)
   const { connections, openSession } = options
   // With TLS, ALPN has decided about the version (RFC 9113 3.2, 3.3).
-  const onPreface =
-    openSession && options.tls === undefined
-      ? (connection: OpenConnection, bytes: Buffer) => handOver(connection, bytes)
-      : undefined
+  const onPreface = openSession && options.tls === undefined ? handOver : undefined
   // A copy that connections read at each use, so that changes reach all of them.
   const currentOptions = { ...options, keepAlive, onPreface }
   // A client that has half-closed its connection may still wait for its response.

@@ -3,7 +3,7 @@ import { ChunkExtensions, ChunkedDecoder } from '../message/chunked-decoder.ts'
 import type { MarkedLines } from '../message/field-lines.ts'
 import { framingNames, mark } from '../message/name-table.ts'
 import { MalformedMessage, type RequestBody, type RequestHead } from '../request-head.ts'
-import { noBytes } from '../socket-reader.ts'
+import { restOf } from '../socket-reader.ts'
 
 export type RequestFraming = Pick<RequestHead, 'body' | 'isPersistent' | 'expectsContinue' | 'upgrade'>
 
@@ -47,7 +47,8 @@ export function readMarkedFraming(
     seen ??= nothingSeen()
     readField(seen, found, value)
   }
-  return seen === undefined ? plainFraming(minorVersion) : framingOf(seen, minorVersion)
+  if (seen !== undefined) return framingOf(seen, minorVersion)
+  return minorVersion === 1 ? plainFraming : plainHttp10Framing
 }
 
 /** The framing of a head whose lines the HTTP/1.1 parser has not marked. @throws MalformedMessage */
@@ -61,15 +62,14 @@ export function readRequestFraming(rawHeaders: readonly string[], minorVersion: 
 }
 
 const keepAlive = 'keep-alive'
-const plainFramings = [
-  { body: noBody, isPersistent: false, expectsContinue: false, upgrade: undefined },
-  { body: noBody, isPersistent: true, expectsContinue: false, upgrade: undefined },
-] as const satisfies readonly RequestFraming[]
-
 /** The framing of a request without any of these fields. */
-function plainFraming(minorVersion: number): RequestFraming {
-  return minorVersion === 1 ? plainFramings[1] : plainFramings[0]
+const plainFraming: RequestFraming = {
+  body: noBody,
+  isPersistent: true,
+  expectsContinue: false,
+  upgrade: undefined,
 }
+const plainHttp10Framing: RequestFraming = { ...plainFraming, isPersistent: false }
 
 function nothingSeen(): FramingFields {
   return {
@@ -202,6 +202,6 @@ export class BodyReader {
     const data = chunk.length > this.#remaining ? chunk.subarray(0, this.#remaining) : chunk
     this.#remaining -= data.length
     this.#onData(data)
-    return data.length === chunk.length ? noBytes : chunk.subarray(data.length)
+    return restOf(chunk, data.length)
   }
 }

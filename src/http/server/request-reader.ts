@@ -2,7 +2,7 @@ import type { BodyState } from '../client-exchange.ts'
 import { chunksPerTurnMax } from '../message/chunked-decoder.ts'
 import { KeptBytes } from '../message/kept-bytes.ts'
 import { HeadTooLarge, MalformedMessage, type RequestHead } from '../request-head.ts'
-import { noBytes, ownedCopy } from '../socket-reader.ts'
+import { noBytes, ownedCopy, restOf, type SocketReader } from '../socket-reader.ts'
 import { BodyReader } from './request-framing.ts'
 import { type ParserOptions, RequestParser } from './request-parser.ts'
 
@@ -23,13 +23,7 @@ export interface RequestReaderEvents {
 }
 
 /** Where the bytes come from. */
-interface InputSource {
-  /** A little may still arrive afterwards. */
-  pause(): void
-  resume(): void
-  /** Pauses until the next turn of the event loop, so that other connections are served. */
-  yieldTurn(): void
-}
+type InputSource = Pick<SocketReader, 'pause' | 'resume' | 'yieldTurn'>
 
 /** How much may be buffered behind a request in flight before reading stops. */
 const bufferedBytesMax = 65_536
@@ -210,7 +204,7 @@ export class RequestReader {
     if (++this.#requestsSinceYield === requestsPerTurnMax) this.#yieldTurn()
     this.#isBodyFlowing = false
     if (head.body.kind !== 'none') this.#body = new BodyReader(head.body, this.#forwardData)
-    const rest = bytes.length === this.#parser.end ? noBytes : bytes.subarray(this.#parser.end)
+    const rest = restOf(bytes, this.#parser.end)
     this.#events.onHead(head)
     return rest
   }

@@ -63,11 +63,6 @@ export class ResponseWriter implements DeferredWrite {
     return this.#socket.write(`HTTP/1.1 ${status} ${reason}\r\n${lines}\r\n`, 'latin1')
   }
 
-  /** Accepts an upgrade to WebSocket. @param lines field lines, in Latin-1 */
-  writeUpgrade(reason: string, lines: string): void {
-    this.writeInformation(101, reason, `Connection: Upgrade\r\nUpgrade: websocket\r\n${lines}`)
-  }
-
   /**
    * Begins a response, or replaces one of which nothing has been sent.
    * @param keepAlive undefined = the connection ends with it

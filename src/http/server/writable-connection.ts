@@ -10,9 +10,9 @@ import type {
   RequestEvents,
   ResponseFraming,
 } from '../client-exchange.ts'
-import type { NameTable } from '../message/name-table.ts'
-import { type RequestHead, withoutTexts } from '../request-head.ts'
+import type { RequestHead } from '../request-head.ts'
 import { hasWrittenAll } from '../socket-writes.ts'
+import type { ParserOptions } from './request-parser.ts'
 import { type KeepAlive, ResponseWriter } from './response-writer.ts'
 import { BodyRate, sendTimeoutMs } from './slow-clients.ts'
 
@@ -28,10 +28,11 @@ export interface ConnectionLimits extends Pick<ExchangeOptions, 'bodyRateMin'> {
 }
 
 /** The settings of a connection, and the callbacks for what its client sends. */
-export interface ConnectionOptions extends ExchangeOptions, Omit<ConnectionLimits, 'keepAliveTimeoutMs'> {
+export interface ConnectionOptions
+  extends ExchangeOptions,
+    Omit<ConnectionLimits, 'keepAliveTimeoutMs'>,
+    ParserOptions {
   readonly keepAlive: KeepAlive
-  /** The fields whose lines are marked: called for each head. */
-  names(): NameTable
   readonly connections: Pick<DeadlineSweep<OpenConnection>, 'sweptAt' | 'remove'>
   /**
    * The connection begins with the preface of HTTP/2, and no longer belongs to this object. undefined = HTTP/2 is not
@@ -130,12 +131,6 @@ export abstract class WritableConnection {
     // To an HTTP/1.0 client the end of the connection is the end of the body: only a reset shows that it was cut off.
     if (this.head?.minorVersion === 0 && this.protocol === 'http') this.socket.resetAndDestroy()
     else this.socket.destroy()
-  }
-
-  /** @param lines field lines */
-  protected writeUpgrade(reason: string, lines: string): void {
-    this.writer.writeUpgrade(reason, lines)
-    if (this.head) this.head = withoutTexts(this.head)
   }
 
   startSendTimeout(): false {

@@ -23,19 +23,18 @@ export function createHealthProbe(
   options: ActiveCheckOptions,
   headers: UpstreamHeaders | undefined,
 ): HealthProbe {
-  const linesOf = (lines: readonly string[]) => checkHeaderLines(lines, headers)
   return 'path' in options
-    ? createGetProbe(options.path, linesOf)
-    : createGrpcProbe(options.grpcService, options.timeoutMs, linesOf)
+    ? createGetProbe(options.path, headers)
+    : createGrpcProbe(options.grpcService, options.timeoutMs, headers)
 }
 
 /** A GET: it succeeds with a 2xx or 3xx. */
-function createGetProbe(path: string, linesOf: (lines: readonly string[]) => string): HealthProbe {
+function createGetProbe(path: string, headers: UpstreamHeaders | undefined): HealthProbe {
   const readHead = ({ status }: ResponseHead) => (status < 400 ? 'healthy' : { failure: `status ${status}` })
   return {
     method: 'GET',
     path,
-    headerLines: linesOf(['User-Agent: gatehouse', 'Accept: */*']),
+    headerLines: linesOf(['User-Agent: gatehouse', 'Accept: */*'], headers),
     body: undefined,
     readHead,
     readAnswer: readHead,
@@ -46,13 +45,13 @@ function createGetProbe(path: string, linesOf: (lines: readonly string[]) => str
 function createGrpcProbe(
   service: string,
   timeoutMs: number,
-  linesOf: (lines: readonly string[]) => string,
+  headers: UpstreamHeaders | undefined,
 ): HealthProbe {
   const lines = ['Content-Type: application/grpc', `Grpc-Timeout: ${timeoutMs}m`, 'User-Agent: gatehouse']
   return {
     method: 'POST',
     path: grpcHealthPath,
-    headerLines: linesOf(lines),
+    headerLines: linesOf(lines, headers),
     body: grpcHealthRequest(service),
     readHead: ({ status }) => (status === 200 ? undefined : { failure: `status ${status}` }),
     readAnswer: ({ headers }, body, trailers) => {
@@ -63,7 +62,7 @@ function createGrpcProbe(
   }
 }
 
-function checkHeaderLines(lines: readonly string[], headers: UpstreamHeaders | undefined): string {
+function linesOf(lines: readonly string[], headers: UpstreamHeaders | undefined): string {
   const kept = lines.filter(
     (line) => headers?.replacedNames.has(foldHeaderName(line.split(':', 1)[0] ?? '')) !== true,
   )

@@ -35,7 +35,7 @@ export interface PasswordLinks {
   redeem(link: { readonly token: string; readonly password: string }, visitor: Visitor): Promise<Account>
 }
 
-interface PasswordSetterOptions {
+export interface PasswordSetterOptions {
   readonly store: AccountReader & Pick<PortalStore, 'setPassword'>
   readonly passwords: Passwords
   readonly clock: Clock

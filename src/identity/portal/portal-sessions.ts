@@ -71,7 +71,7 @@ interface SignInDetails {
   readonly passkey?: Passkey
 }
 
-export interface PortalSessionsOptions {
+interface PortalSessionsOptions {
   readonly store: AccountReader & PortalStore & Pick<SessionStore, 'findSession' | 'endSession'>
   /** undefined = the access cookie is not enabled. */
   readonly portalTokens?: PortalTokens | undefined

@@ -1,6 +1,6 @@
 import { emailLengthMax } from '#accounts/account-input.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { assertGoodPassword, type Passwords } from '#platform/secrets/passwords.ts'
+import { assertGoodPassword } from '#platform/secrets/passwords.ts'
 import type { Account } from '#store/accounts.ts'
 import type { Visitor } from '#store/sessions.ts'
 import type { PasswordCheck } from '../passwords/password-check.ts'
@@ -10,6 +10,7 @@ import {
   createRehashing,
   type PasswordLinks,
   type PasswordResets,
+  type PasswordSetterOptions,
 } from '../passwords/password-links.ts'
 import type { PasskeyGiven } from '../second-factor/passkey-check.ts'
 import type { Passkeys } from '../second-factor/passkeys.ts'
@@ -18,13 +19,7 @@ import {
   SecondFactorNeeded,
   type SecondFactors,
 } from '../second-factor/second-factors.ts'
-import {
-  createPortalSessions,
-  type PortalSessions,
-  type PortalSessionsOptions,
-  type SignedIn,
-  type Viewer,
-} from './portal-sessions.ts'
+import type { KnownClients, PortalSessions, SignedIn, Viewer } from './portal-sessions.ts'
 
 interface SignInAttempt {
   readonly email: string
@@ -92,8 +87,9 @@ export interface SignIn extends Pick<PortalSessions, 'find' | 'renewTokens' | 'c
   signOutEverywhere(viewer: Viewer, visitor: Visitor): Promise<void>
 }
 
-interface SignInOptions extends PortalSessionsOptions {
-  readonly passwords: Passwords
+interface SignInOptions extends PasswordSetterOptions {
+  readonly sessions: PortalSessions
+  readonly knownClients: Pick<KnownClients, 'find'>
   readonly check: PasswordCheck
   readonly factors: SecondFactors
   readonly passkeys: Passkeys | undefined
@@ -112,8 +108,7 @@ interface SecondFactorAttempt {
 }
 
 export function createSignIn(options: SignInOptions): SignIn {
-  const { store, check, factors, passkeys, knownClients } = options
-  const sessions = createPortalSessions(options)
+  const { store, sessions, check, factors, passkeys, knownClients } = options
   const links = createPasswordLinks(options)
   const setPassword = createPasswordSetter(options)
   const rehashIfNeeded = createRehashing(options)

@@ -42,7 +42,7 @@ export interface RevocationFeed {
   close(): void
 }
 
-export interface RevocationFeedOptions {
+interface RevocationFeedOptions {
   readonly keyring: Pick<Keyring, 'signer'>
   readonly storeConnection: Readonly<StoreConnectionState>
   readonly issuer: string

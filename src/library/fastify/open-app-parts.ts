@@ -10,6 +10,7 @@ import type { GatedRoute } from '#gateway/routes/route.ts'
 import { createOpenCallers, type OpenCallers } from '#gateway/server/open-callers.ts'
 import { createUsageMeter, type UsageMeter } from '#gateway/server/usage-meter.ts'
 import { createCarriers } from '#identity/carriers.ts'
+import { isCredential } from '#identity/credentials.ts'
 import { type Metrics, openMetrics } from '#ops/metrics/metrics.ts'
 import { openStoreMonitor } from '#ops/store-monitor.ts'
 import { createAddressSet } from '#platform/addresses.ts'
@@ -76,13 +77,7 @@ export async function openAppParts({ config, log, clock }: AppPartsOptions): Pro
   return {
     reader: { trusted: createAddressSet(config.trustedProxies), fieldReader: createFieldReader(carriers) },
     gate,
-    api: createApiOptions({
-      ...parts,
-      callerAuth,
-      checks: gate,
-      followStream: openCallers.followStream,
-      gatewayUrl: () => '',
-    }),
+    api: createApiOptions(parts, { callerAuth, gate, openCallers, gatewayUrl: () => '' }),
     writer: createForwardParts(config, carriers, createAssertionHeader(parts, callerAuth)).writer,
     usageMeter: createUsageMeter(parts.usageRecorder),
     openCallers,
@@ -110,7 +105,7 @@ function checkingOnce(checkPossession: CheckPossession): CheckPossession {
   return (arrival, decision) => {
     const credentials = credentialsOf(arrival)
     const { jkt, certificate } = decision.confirmation ?? {}
-    const asked = JSON.stringify(['text' in credentials ? credentials.text : '', jkt, certificate])
+    const asked = JSON.stringify([isCredential(credentials) ? credentials.text : '', jkt, certificate])
     const known = checked.get(arrival)
     // Another token, or another key, needs its own proof.
     if (known?.asked === asked) return known.result

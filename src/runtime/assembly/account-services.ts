@@ -3,23 +3,20 @@ import {
   type AccountActionsOptions,
   createAccountActions,
 } from '#accounts/account-actions.ts'
-import { createEmailVerification, type EmailVerification } from '#accounts/email-verification.ts'
+import { createEmailVerification } from '#accounts/email-verification.ts'
+import { createHeldKeys } from '#accounts/held-keys.ts'
 import type { KeyOptions } from '#accounts/keys/make-key.ts'
 import type { SendMail } from '#accounts/mails/mail.ts'
 import { createNotices, type SendNotice } from '#accounts/mails/notices.ts'
 import { deliverInBackground, type Outbox } from '#accounts/mails/outbox.ts'
 import type { Config } from '#config/config.ts'
 import type { Quotas } from '#identity/limits/quotas.ts'
-import { createOidcSignIn, type OidcSignIn } from '#identity/oidc/oidc-sign-in.ts'
+import { createOidcSignIn } from '#identity/oidc/oidc-sign-in.ts'
 import type { OidcOptions } from '#identity/oidc/provider.ts'
 import { createPasswordCheck } from '#identity/passwords/password-check.ts'
-import { createPasswordResets, type PasswordResets } from '#identity/passwords/password-links.ts'
-import {
-  createKnownClients,
-  createPortalSessions,
-  type PortalSessions,
-} from '#identity/portal/portal-sessions.ts'
-import { createSignIn, type SignIn, withoutPasswords } from '#identity/portal/sign-in.ts'
+import { createPasswordResets } from '#identity/passwords/password-links.ts'
+import { createKnownClients, createPortalSessions } from '#identity/portal/portal-sessions.ts'
+import { createSignIn, withoutPasswords } from '#identity/portal/sign-in.ts'
 import { createPasskeys } from '#identity/second-factor/passkeys.ts'
 import { createSecondFactors } from '#identity/second-factor/second-factors.ts'
 import { relyingPartyOf } from '#identity/second-factor/webauthn.ts'
@@ -29,18 +26,6 @@ import { createSealer, deriveKeys } from '#platform/secrets/sealing.ts'
 import { labelsOf } from '#portal/views/frame.ts'
 import type { ConfigParts } from './store-parts.ts'
 
-/** What account holders and admins can do with accounts, in the portal and through the admin API. */
-export interface AccountServices {
-  readonly signIn: SignIn
-  /** The sign-in at one of the OpenID providers. */
-  readonly oidcSignInAt: (provider: OidcOptions) => OidcSignIn
-  /** Resumes the sessions of browsers that have signed in on another host. */
-  readonly sessions: Pick<PortalSessions, 'resume'>
-  readonly actionsOf: AccountActionsOf
-  readonly emailVerification: EmailVerification
-  readonly passwordResets: PasswordResets
-}
-
 interface AccountServicesOptions
   extends Pick<ConfigParts, 'config' | 'store' | 'sealingKeys' | 'limiter' | 'outbox' | 'clock'> {
   readonly quotas: Pick<Quotas, 'readUsed'>
@@ -48,41 +33,50 @@ interface AccountServicesOptions
   readonly portalTokens?: PortalTokens | undefined
 }
 
-export function createAccountServices(options: AccountServicesOptions): AccountServices {
+export type AccountServices = ReturnType<typeof createAccountServices>
+
+/** What account holders and admins can do with accounts, in the portal and through the admin API. */
+export function createAccountServices(options: AccountServicesOptions) {
   const { config, store, sealingKeys, limiter, outbox, quotas, portalTokens, clock } = options
+  const { failures, portal } = config
   const passwords = createPasswords({ pepper: deriveKeys(sealingKeys, 'password') })
   const knownClients = createKnownClients(deriveKeys(sealingKeys, 'known clients'))
-  const { sessionLifetimeMs, oidc } = config.portal
-  const hasTokenCookies = config.portal.host === undefined
-  const { failures } = config
+  const sessions = createPortalSessions({
+    store,
+    knownClients,
+    sessionLifetimeMs: portal.sessionLifetimeMs,
+    portalTokens,
+    hasTokenCookies: portal.host === undefined,
+    clock,
+  })
   const check = createPasswordCheck({ store, passwords, limiter, failures, clock })
   const factorParts = { store, check, keys: deriveKeys(sealingKeys, 'second factor'), clock }
   const factors = createSecondFactors({
     ...factorParts,
     sealer: createSealer(sealingKeys),
-    issuer: new URL(config.portal.origin).host,
+    issuer: new URL(portal.origin).host,
   })
-  const relyingParty = relyingPartyOf(config.portal.origin, config.portal.branding.name)
+  const relyingParty = relyingPartyOf(portal.origin, portal.branding.name)
   const passkeys = relyingParty && createPasskeys({ ...factorParts, limiter, failures, relyingParty })
-  const portalSessions = { store, knownClients, sessionLifetimeMs, portalTokens, hasTokenCookies, clock }
-  const signIn = createSignIn({ passwords, check, factors, passkeys, ...portalSessions })
+  const signIn = createSignIn({ store, sessions, knownClients, passwords, check, factors, passkeys, clock })
   const actionsOf = createActionsFrom({ ...options, readQuotaUsed: quotas.readUsed })
-  const sessions = createPortalSessions(portalSessions)
+  const sendMail = lazyMailer(config)
   const passwordResets = createPasswordResets({
     store,
     limiter,
     outbox,
-    sendMail: lazyMailer(config),
-    portalUrl: portalUrlOf(config),
-    linkLifetimeMs: config.portal.resetLinkLifetimeMs,
+    sendMail,
+    portalUrl: portal.url,
+    linkLifetimeMs: portal.resetLinkLifetimeMs,
     clock,
   })
   const byPassword = { signIn, passwordResets }
   return {
-    ...(oidc.some(({ acceptsPasswords }) => !acceptsPasswords)
-      ? withoutPasswords(byPassword, labelsOf(oidc))
+    ...(portal.oidc.some(({ acceptsPasswords }) => !acceptsPasswords)
+      ? withoutPasswords(byPassword, labelsOf(portal.oidc))
       : byPassword),
-    oidcSignInAt: ({ provision, label }) =>
+    /** The sign-in at one of the OpenID providers. */
+    oidcSignInAt: ({ provision, label }: OidcOptions) =>
       createOidcSignIn({
         provision,
         label,
@@ -97,64 +91,60 @@ export function createAccountServices(options: AccountServicesOptions): AccountS
     sessions,
     actionsOf,
     emailVerification: createEmailVerification({ store, clock }),
+    heldKeys: createHeldKeys({
+      store,
+      actionsOf,
+      clock,
+      portalUrl: portal.url,
+      deliverMail: sendMail && deliverInBackground(outbox, sendMail),
+    }),
   }
 }
 
 interface ActionsOptions
-  extends Omit<AccountServicesOptions, 'limiter' | 'outbox' | 'quotas'>,
+  extends Pick<ConfigParts, 'config' | 'store' | 'sealingKeys' | 'clock'>,
     Pick<AccountActionsOptions, 'limiter' | 'readQuotaUsed'> {
   /** undefined = actions wait until their mails are sent, as commands do. */
   readonly outbox?: Outbox | undefined
 }
 
 /** Only the actions on accounts, for commands, which have no sign-in. */
-export function createActionsFrom({
-  config,
-  store,
-  sealingKeys,
-  limiter,
-  outbox,
-  readQuotaUsed,
-  clock,
-}: ActionsOptions): AccountActionsOf {
+export function createActionsFrom(options: ActionsOptions): AccountActionsOf {
+  const { config, store, limiter, outbox, readQuotaUsed } = options
   const sendMail = lazyMailer(config)
   const deliver = sendMail && (outbox ? deliverInBackground(outbox, sendMail) : sendMail)
   return createAccountActions({
     store,
-    ...keyOptionsOf({ config, sealingKeys, clock }),
+    ...keyOptionsOf(options),
     keysMax: config.keys.maxPerAccount,
     plans: config.plans,
     readQuotaUsed,
     limiter,
     setupLinkLifetimeMs: config.portal.setupLinkLifetimeMs,
     refreshIdleMs: config.tokens.refreshIdleMs,
-    portalUrl: portalUrlOf(config),
+    portalUrl: config.portal.url,
     sendMail,
     deliverSetupMail: config.portal.acceptsPasswords ? deliver : undefined,
   })
 }
 
 function keyOptionsOf({
-  config,
+  config: { keys },
   sealingKeys,
   clock,
-}: Pick<AccountServicesOptions, 'config' | 'sealingKeys' | 'clock'>): KeyOptions {
-  const { reveal, prefix } = config.keys
-  return { sealer: createSealer(sealingKeys), reveal, prefix, clock }
+}: Pick<ConfigParts, 'config' | 'sealingKeys' | 'clock'>): KeyOptions {
+  return { sealer: createSealer(sealingKeys), reveal: keys.reveal, prefix: keys.prefix, clock }
 }
 
 /** Notices by mail; undefined = none are sent. */
 export function createNoticesFrom({
-  config,
-  ...parts
-}: Pick<AccountServicesOptions, 'config' | 'store' | 'outbox' | 'limiter'>): SendNotice | undefined {
-  const sendMail = config.mail?.notices === true ? lazyMailer(config) : undefined
-  return sendMail && createNotices({ ...parts, sendMail, portalUrl: portalUrlOf(config) })
-}
-
-/** The portal's URL as clients see it. */
-export function portalUrlOf({ portal: { origin, path } }: Pick<Config, 'portal'>): string {
-  return origin + path
+  config: { mail, portal },
+  store,
+  outbox,
+  limiter,
+}: ConfigParts): SendNotice | undefined {
+  const sendMail = mail?.notices === true ? lazyMailer({ mail, portal }) : undefined
+  return sendMail && createNotices({ store, outbox, limiter, sendMail, portalUrl: portal.url })
 }
 
 /**

@@ -13,17 +13,12 @@ import { createSecretKeyScheme } from '#identity/secret-key.ts'
 import { type AccessTokens, createAccessTokens } from '#identity/tokens/access-token.ts'
 import { accessTokenClaimsBytes } from '#identity/tokens/access-token-claims.ts'
 import { createBearerScheme } from '#identity/tokens/bearer.ts'
-import { type ClientTokens, createClientTokens } from '#identity/tokens/client-tokens.ts'
-import { createPortalTokens, type PortalTokens } from '#identity/tokens/issued-tokens.ts'
+import { createClientTokens } from '#identity/tokens/client-tokens.ts'
+import { createPortalTokens } from '#identity/tokens/issued-tokens.ts'
 import { createKeyring } from '#identity/tokens/keyring.ts'
 import { createRefreshTokens } from '#identity/tokens/refresh-tokens.ts'
-import {
-  openRevocationFeed,
-  type RevocationFeed,
-  type RevocationFeedOptions,
-} from '#identity/tokens/revocation-feed.ts'
 import { createKeyPairCheck, createSessionStart } from '#identity/tokens/session-start.ts'
-import { createSessions, type Sessions } from '#identity/tokens/sessions.ts'
+import { createSessions } from '#identity/tokens/sessions.ts'
 import type { Account } from '#store/accounts.ts'
 import type { CallerAuthConfig, CallerParts } from './store-parts.ts'
 
@@ -88,34 +83,15 @@ function cookieLifetimeOf({ accessCookie }: Pick<CallerAuthConfig, 'accessCookie
   return accessCookie.enabled ? accessCookie.lifetimeMs : undefined
 }
 
-type FeedConfig = Pick<CallerAuthConfig, 'tokens' | 'accessCookie' | 'assertion'>
-
-/** Opens the feed of revocations. @returns undefined if it is not enabled */
-export function openFeedFrom(
-  config: FeedConfig,
-  parts: Pick<RevocationFeedOptions, 'keyring' | 'storeConnection' | 'position' | 'onReaders' | 'clock'>,
-): RevocationFeed | undefined {
-  const { revocationFeed, issuer } = config.tokens
-  if (!revocationFeed.enabled) return undefined
-  return openRevocationFeed({ ...parts, ...revocationFeed, issuer, keptMs: revocableForMs(config) })
-}
-
 /** How long after a revocation something that was issued before it would be accepted at most, if it went unnoticed. */
-function revocableForMs({ tokens, assertion, ...config }: FeedConfig): number {
-  const { accessLifetimeMs, clockToleranceMs } = tokens
-  const longestMs = Math.max(accessLifetimeMs, cookieLifetimeOf(config) ?? 0, assertion.lifetimeMs)
+export function revocableForMs(config: CallerAuthConfig): number {
+  const { accessLifetimeMs, clockToleranceMs } = config.tokens
+  const longestMs = Math.max(accessLifetimeMs, cookieLifetimeOf(config) ?? 0, config.assertion.lifetimeMs)
   return longestMs + 2 * clockToleranceMs
 }
 
-/** Issues tokens, under one config. */
-export interface TokenIssuers {
-  readonly sessions: Sessions
-  readonly clientTokens: ClientTokens
-  /** Tokens for browsers that are signed in to the portal. */
-  readonly portalTokens: PortalTokens
-}
-
-export function createTokenIssuers(parts: CallerParts, accessTokens: AccessTokens): TokenIssuers {
+/** What issues tokens, under one config. */
+export function createTokenIssuers(parts: CallerParts, accessTokens: AccessTokens) {
   const { config, store, sealingKeys, keyUses, acknowledgements, limiter, metrics, clock } = parts
   const refreshTokens = createRefreshTokens(sealingKeys)
   const openMax = config.sessionsMax
@@ -134,6 +110,7 @@ export function createTokenIssuers(parts: CallerParts, accessTokens: AccessToken
   return {
     sessions: createSessions({ ...shared, needsEnrolment, acknowledgements }),
     clientTokens: createClientTokens({ ...shared, findOwner }),
+    /** Tokens for browsers that are signed in to the portal. */
     portalTokens: createPortalTokens({
       ...shared,
       openMax,

@@ -8,7 +8,7 @@ import type { Issuers } from '#identity/issuers/issuers.ts'
 import type { AccessTokens } from '#identity/tokens/access-token.ts'
 import { createKeyLoader, type KeyLoader } from '#identity/tokens/key-loader.ts'
 import { type Keyring, toSigningKey } from '#identity/tokens/keyring.ts'
-import type { RevocationFeed } from '#identity/tokens/revocation-feed.ts'
+import { openRevocationFeed, type RevocationFeed } from '#identity/tokens/revocation-feed.ts'
 import { createSigningKeys } from '#identity/tokens/signing-keys.ts'
 import { createLookUpCounter } from '#ops/metrics/instruments.ts'
 import { createConnectionLogger, createFaultLogger } from '#ops/store-logs.ts'
@@ -18,11 +18,11 @@ import { createSealer } from '#platform/secrets/sealing.ts'
 import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
 import type { Change } from '#store/changes.ts'
 import { isStoreFailure, type StoreHealth } from '#store/store-health.ts'
-import { createAuthParts, createTokenIssuers, openFeedFrom, type TokenIssuers } from './auth-parts.ts'
+import { createAuthParts, createTokenIssuers, revocableForMs } from './auth-parts.ts'
 import type { CallerParts } from './store-parts.ts'
 
 /** Authentication of callers on top of one store. */
-export interface CallerAuth extends TokenIssuers {
+export interface CallerAuth extends ReturnType<typeof createTokenIssuers> {
   readonly authenticator: Authenticator
   readonly keyring: Keyring
   readonly accessTokens: AccessTokens
@@ -59,10 +59,10 @@ const idlePollMs = 400
 const initialConnectTimeoutMs = 500
 
 /** Leaves nothing open if it throws. @throws OperatorError for an unreadable key; GatehouseError without the store */
-export async function openCallerAuth(options: CallerParts): Promise<CallerAuth> {
-  const { config, store, metrics, log, clock, memory } = options
+export async function openCallerAuth(parts: CallerParts): Promise<CallerAuth> {
+  const { config, store, metrics, log, clock, memory } = parts
   let tellChange: (change: Change | undefined) => void = () => {}
-  const { algorithm, keys } = config.tokens
+  const { algorithm, keys, issuer, revocationFeed: feed } = config.tokens
   const storeConnection = new StoreConnectionState()
   storeConnection.readAt = memory?.lastReadAt ?? storeConnection.readAt
   const { keyring, verified, directory, accessTokens, schemes, issuers } = createAuthParts({
@@ -70,7 +70,7 @@ export async function openCallerAuth(options: CallerParts): Promise<CallerAuth> 
     fetching: {
       log,
       isRefreshed: true,
-      fetches: options.keySetFetches,
+      fetches: parts.keySetFetches,
       onFetched: (issuer, isSuccess) =>
         metrics.issuerFetches.inc({ issuer, outcome: isSuccess ? 'ok' : 'failed' }),
       onAsked: (issuer, outcome) => metrics.issuerQuestions.inc({ issuer, outcome }),
@@ -92,18 +92,23 @@ export async function openCallerAuth(options: CallerParts): Promise<CallerAuth> 
     },
     refresh: () => invalidation.refresh(),
   })
-  const revocationFeed = openFeedFrom(config, {
-    keyring,
-    storeConnection,
-    position: () => invalidation.position(),
-    onReaders: (difference) => metrics.revocationReaders.inc(difference),
-    clock,
-  })
+  const revocationFeed = feed.enabled
+    ? openRevocationFeed({
+        keyring,
+        storeConnection,
+        issuer,
+        keptMs: revocableForMs(config),
+        readersMax: feed.readersMax,
+        onReaders: (difference) => metrics.revocationReaders.inc(difference),
+        position: () => invalidation.position(),
+        clock,
+      })
+    : undefined
   const keyLoader = createKeyLoader({
     keyring,
     signingKeys: createSigningKeys({
       store: memory ? withCachedSigningKeys(store, memory) : store,
-      sealer: createSealer(options.sealingKeys),
+      sealer: createSealer(parts.sealingKeys),
       algorithm,
       clock,
     }),
@@ -118,7 +123,7 @@ export async function openCallerAuth(options: CallerParts): Promise<CallerAuth> 
       tellChange({ kind: 'signing-keys' })
     },
   })
-  const invalidation = openCacheInvalidation(options, {
+  const invalidation = openCacheInvalidation(parts, {
     storeConnection,
     directory,
     keyLoader,
@@ -126,7 +131,7 @@ export async function openCallerAuth(options: CallerParts): Promise<CallerAuth> 
     onChange: (change) => tellChange(change),
   })
   try {
-    await loadInitialKeys(options, keyLoader)
+    await loadInitialKeys(parts, keyLoader)
     await invalidation.poll()
   } catch (error) {
     invalidation.close()
@@ -136,7 +141,7 @@ export async function openCallerAuth(options: CallerParts): Promise<CallerAuth> 
 
   return {
     authenticator: createAuthenticator({ schemes, directory, clock }),
-    ...createTokenIssuers(options, accessTokens),
+    ...createTokenIssuers(parts, accessTokens),
     keyring,
     accessTokens,
     directory,

@@ -17,7 +17,7 @@ import { openPoster } from '#http/outgoing/poster.ts'
 import { createWorkFaultLogger } from '#ops/store-logs.ts'
 import type { Clock } from '#platform/time.ts'
 import type { Actor } from '#store/audit-entry.ts'
-import { lazyMailer, portalUrlOf } from './account-services.ts'
+import { lazyMailer } from './account-services.ts'
 import type { ConfigParts } from './store-parts.ts'
 
 /** For the whole exchange: a receiver should answer before it does its work. */
@@ -125,7 +125,7 @@ export function openEvents({
     const sendMail = mail?.notices === true ? lazyMailer(config) : undefined
     await deliveries.use([
       ...posted,
-      ...(sendMail ? [createReminderReceiver({ store, sendMail, portalUrl: portalUrlOf(config) })] : []),
+      ...(sendMail ? [createReminderReceiver({ store, sendMail, portalUrl: portal.url })] : []),
     ])
     for (const { close } of before) close()
   }

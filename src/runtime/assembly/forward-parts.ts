@@ -8,7 +8,12 @@ import {
 import { createReturnKeys, returnCookieNames } from '#gateway/browser/sign-in-return.ts'
 import { createHeaderRules } from '#gateway/forward/header-rules.ts'
 import { type AssertionHeader, createIdentityWriter } from '#gateway/forward/identity-headers.ts'
-import { createOwnCookies, type OwnCookies, stickyCookieName } from '#gateway/forward/own-cookies.ts'
+import {
+  createOwnCookies,
+  createStickyCookies,
+  type OwnCookies,
+  stickyCookieName,
+} from '#gateway/forward/own-cookies.ts'
 import { createRequestWriter } from '#gateway/forward/upstream-head.ts'
 import { signInHostsOf } from '#gateway/routes/own-paths.ts'
 import { createLru } from '#identity/cache/bounded-caches.ts'
@@ -67,7 +72,7 @@ function createOwnCookiesFrom(
 }
 
 /** The names of the upstreams whose targets cookies name. */
-export function stickyUpstreams({ upstreams }: Pick<Config, 'upstreams'>): readonly string[] {
+function stickyUpstreams({ upstreams }: Pick<Config, 'upstreams'>): readonly string[] {
   return upstreams.filter(({ balancing }) => balancing === 'sticky').map(({ name }) => name)
 }
 
@@ -85,6 +90,7 @@ export function createForwardParts(
   const rules = createHeaderRules(ownHeaderNames(config), carriers)
   return {
     ownCookies,
+    stickyCookies: createStickyCookies(stickyUpstreams(config), config.cookie),
     writeIdentity,
     writer: createRequestWriter({ rules, writeIdentity, assertion, ownCookies }),
   }

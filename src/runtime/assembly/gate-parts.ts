@@ -16,8 +16,6 @@ interface GateCheckParts extends Pick<ConfigParts, 'sealingKeys' | 'proofReplays
   >
 }
 
-export type GateChecks = ReturnType<typeof createGateChecks>
-
 /** What the gate checks of a request by itself: for the gateway, its own endpoints, apps and `explain`. */
 export function createGateChecks({ config, sealingKeys, proofReplays, clock }: GateCheckParts) {
   const { dpop, failures, keys, publicOrigin, tokens } = config

@@ -1,26 +1,24 @@
 import { auditData } from '#accounts/audit-log.ts'
 import { isEventWanted } from '#accounts/events/event-types.ts'
 import { createQuotaEvents } from '#accounts/events/quota-events.ts'
-import { type KeyUses, openKeyUses } from '#accounts/keys/uses.ts'
-import { type Outbox, openOutbox } from '#accounts/mails/outbox.ts'
-import { openUsageRecorder, type UsageRecorder } from '#accounts/usage/recorder.ts'
+import { openKeyUses } from '#accounts/keys/uses.ts'
+import { openOutbox } from '#accounts/mails/outbox.ts'
+import { openUsageRecorder } from '#accounts/usage/recorder.ts'
 import type { Config } from '#config/config.ts'
 import type { WorkerMemory } from '#identity/cache/cached-records.ts'
 import type { KeySetFetches } from '#identity/issuers/issuer-fetches.ts'
 import { withPrincipals } from '#identity/issuers/subjects.ts'
-import { openQuotas, type Quotas } from '#identity/limits/quotas.ts'
-import { openRateLimiter, type RateLimiter } from '#identity/limits/rate-limiter.ts'
-import { createProofReplays, type ProofReplays } from '#identity/proof-replays.ts'
-import { type Acknowledgements, openAcknowledgements } from '#identity/tokens/refresh-tokens.ts'
+import { openQuotas } from '#identity/limits/quotas.ts'
+import { openRateLimiter } from '#identity/limits/rate-limiter.ts'
+import { createProofReplays } from '#identity/proof-replays.ts'
+import { openAcknowledgements } from '#identity/tokens/refresh-tokens.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import { createWorkFaultLogger } from '#ops/store-logs.ts'
 import type { Log } from '#platform/log/log.ts'
-import type { KeySource } from '#platform/secrets/sealing.ts'
-import { createSealingKeys, type SealingKeys } from '#platform/secrets/sealing-key.ts'
+import { createSealingKeys } from '#platform/secrets/sealing-key.ts'
 import { type Clock, monotonicClock as monotonic } from '#platform/time.ts'
 import { openStore } from '#store/open.ts'
 import type { InstanceCounts } from '#store/rates.ts'
-import type { Store } from '#store/store.ts'
 
 /** Parts that live as long as the process. Parts that workers share are undefined if there is only one worker. */
 export interface ProcessParts {
@@ -36,23 +34,7 @@ export interface ProcessParts {
 }
 
 /** Parts that live as long as the store is open, including those of the process. */
-interface StoreParts extends ProcessParts {
-  readonly sealingKeys: KeySource
-  /** See SealingKeys. */
-  readonly rereadSealingKeys: SealingKeys['reread']
-  readonly store: Store
-  readonly limiter: RateLimiter
-  readonly quotas: Quotas
-  readonly proofReplays: ProofReplays
-  readonly keyUses: KeyUses
-  readonly usageRecorder: UsageRecorder
-  readonly acknowledgements: Acknowledgements
-  readonly outbox: Outbox
-  /** Whether the store is reachable. */
-  readonly storeConnection: { readonly isUp: boolean }
-  /** Closes the parts in reverse order, so that each writes what is pending before the store is closed. */
-  close(): Promise<void>
-}
+type StoreParts = Awaited<ReturnType<typeof openStoreParts>>
 
 /** The parts, with the config that applies. */
 export interface ConfigParts extends StoreParts {
@@ -77,19 +59,10 @@ export function callerAuthConfigOf(config: Config) {
 
 export type CallerAuthConfig = ReturnType<typeof callerAuthConfigOf>
 
-/** What caller-auth.ts builds on: all parts but those that only others need. */
+/** What caller-auth.ts builds on. */
 export interface CallerParts
-  extends Omit<
-    ConfigParts,
-    | 'close'
-    | 'config'
-    | 'outbox'
-    | 'proofReplays'
-    | 'quotas'
-    | 'rereadSealingKeys'
-    | 'storeConnection'
-    | 'usageRecorder'
-  > {
+  extends ProcessParts,
+    Pick<StoreParts, 'store' | 'sealingKeys' | 'limiter' | 'keyUses' | 'acknowledgements'> {
   readonly config: CallerAuthConfig
 }
 
@@ -107,7 +80,7 @@ export async function openStoreParts(
   parts: ProcessParts,
   isStoreUp: () => boolean,
   currentConfig: () => Config = () => config,
-): Promise<StoreParts> {
+) {
   const { log, metrics, clock, counts } = parts
   const mayCreate = config.store.driver === 'sqlite'
   const { keys: sealingKeys, reread } = createSealingKeys(config.keys.sealingKey, { mayCreate })
@@ -188,8 +161,11 @@ export async function openStoreParts(
   return {
     ...parts,
     sealingKeys,
+    /** See SealingKeys. */
     rereadSealingKeys: reread,
     store,
+    /** Whether the store is reachable. */
+    storeConnection,
     limiter,
     quotas,
     proofReplays,
@@ -197,7 +173,7 @@ export async function openStoreParts(
     usageRecorder,
     acknowledgements,
     outbox,
-    storeConnection,
+    /** Closes the parts in reverse order, so that each writes what is pending before the store is closed. */
     close: () => opened.disposeAsync(),
   }
 }

@@ -5,7 +5,6 @@ import { createFieldReader } from '#gateway/arrival/request-fields.ts'
 import { createCookieRenewal } from '#gateway/browser/cookie-renewal.ts'
 import { createReturnPathCheck } from '#gateway/browser/sign-in-return.ts'
 import type { HeldBodies } from '#gateway/forward/held-bodies.ts'
-import { createStickyCookies } from '#gateway/forward/own-cookies.ts'
 import { createSecondTargetCheck } from '#gateway/gate/second-targets.ts'
 import { createIgnoredUpgradeLog } from '#gateway/gate/upgrades.ts'
 import { createFastLane } from '#gateway/lane/fast-lane.ts'
@@ -29,25 +28,33 @@ import type { Exporter } from '#ops/tracing/exporter.ts'
 import { createTracer } from '#ops/tracing/tracer.ts'
 import { createAddressSet } from '#platform/addresses.ts'
 import { monotonicClock } from '#platform/time.ts'
-import { createNoticesFrom, portalUrlOf } from './account-services.ts'
-import { type ApiPartsOptions, createApiOptions } from './api-options.ts'
+import { createNoticesFrom } from './account-services.ts'
+import { createApiOptions } from './api-options.ts'
+import type { CallerAuth } from './caller-auth.ts'
 import {
   createAssertionHeader,
   createBrowserParts,
   createForwardParts,
   ownHeaderNames,
-  stickyUpstreams,
 } from './forward-parts.ts'
 import { createGateParts } from './gate-parts.ts'
+import type { ConfigParts } from './store-parts.ts'
 
-export interface TrafficOptions
-  extends Omit<ApiPartsOptions, 'checks' | 'isReturnPath'>,
-    Pick<OpenCallers, 'followTunnel'> {
-  readonly upstreams: Upstreams
+/** What a worker keeps through reloads, besides the parts of its store. */
+export interface KeptParts {
+  readonly openCallers: OpenCallers
   readonly grpcCalls: GrpcCalls
   readonly heldBodies: HeldBodies
+  /** The URL at which this machine reaches this gateway, once it listens. */
+  gatewayUrl(): string
   /** A peer that is not a trusted proxy asks for decisions. */
   onUntrustedProxy(peerAddress: string): void
+}
+
+/** The parts of a config that the next one keeps where their options are the same. */
+export interface ReusedParts {
+  readonly callerAuth: CallerAuth
+  readonly upstreams: Upstreams
   /** Sends the spans; undefined = nothing is traced. */
   readonly exporter: Exporter | undefined
 }
@@ -62,50 +69,54 @@ export interface WorkerTraffic extends Traffic {
   readonly sendNotice: SendNotice | undefined
 }
 
-export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraffic> {
-  const { config, callerAuth, upstreams, metrics, log, exporter } = options
-  const { publicOrigin, accessCookie, identityHeaders, plans } = config
+export async function buildTraffic(
+  parts: ConfigParts,
+  kept: KeptParts,
+  { callerAuth, upstreams, exporter }: ReusedParts,
+): Promise<WorkerTraffic> {
+  const { config, metrics, log, quotas } = parts
+  const { publicOrigin, accessCookie, identityHeaders, plans, portal } = config
+  const { openCallers, grpcCalls, heldBodies } = kept
+  const { accessTokens, directory } = callerAuth
   const tracer = config.tracing && createTracer(config.tracing.sampleRatio)
   const carriers = createCarriers(config.keys.accept)
+  const trusted = createAddressSet(config.trustedProxies)
   const table = createRouteTable(compileRoutes(config.routes, upstreams, carriers, publicOrigin))
-  const ownPaths = createOwnPaths(config.portal, config.routes, config)
+  const ownPaths = createOwnPaths(portal, config.routes, config)
+  const cors = createCors({ ...config.cors, table, ownPaths })
   const { readAccessCookie, redirectToSignIn } = createBrowserParts(config)
-  const assertion = createAssertionHeader(options, callerAuth)
-  const { writer, writeIdentity, ownCookies } = createForwardParts(config, carriers, assertion)
-  const gateParts = {
-    ...createGateParts(options, callerAuth),
-    readAccessCookie,
-    table,
-    ownPaths,
-    publicOrigin,
-  }
-  /** What the proxy, the fast lane and the decisions for other proxies have in common. */
-  const shared = {
-    ...gateParts,
-    carriers,
-    trusted: createAddressSet(config.trustedProxies),
-    cors: createCors({ ...config.cors, table, ownPaths }),
-    checkSecondTargets: createSecondTargetCheck(gateParts),
-    ownCookies,
-    redirectToSignIn,
-    usageMeter: createUsageMeter(options.usageRecorder, createQuotaCharge({ plans, quotas: options.quotas })),
-    tracer,
-  }
+  const assertion = createAssertionHeader(parts, callerAuth)
+  const { writer, writeIdentity, ownCookies, stickyCookies } = createForwardParts(config, carriers, assertion)
+  const gate = { ...createGateParts(parts, callerAuth), readAccessCookie }
+  const checkSecondTargets = createSecondTargetCheck({ ...gate, table, ownPaths, publicOrigin })
+  const usageMeter = createUsageMeter(parts.usageRecorder, createQuotaCharge({ plans, quotas }))
   const proxy = createProxy({
-    ...options,
-    ...shared,
-    stickyCookies: createStickyCookies(stickyUpstreams(config), config.cookie),
+    gate,
+    table,
+    checkSecondTargets,
+    tracer,
+    writer,
+    terms: {
+      writeTrailers: writer.writeTrailers,
+      ownCookies,
+      stickyCookies,
+      portalScopes: ownPaths.portalScopes,
+    },
+    usageMeter,
+    openCallers,
+    grpcCalls,
+    heldBodies,
+    redirectToSignIn,
     renewAccessCookie: accessCookie.enabled
-      ? createCookieRenewal({ ...callerAuth, cookie: accessCookie, publicOrigin })
+      ? createCookieRenewal({ accessTokens, directory, cookie: accessCookie, publicOrigin })
       : undefined,
     onIgnoredUpgrade: createIgnoredUpgradeLog(log, monotonicClock),
-    portalScopes: ownPaths.portalScopes,
-    portalLink: portalLinkOf(config),
-    writer,
+    // A path, or a URL if the portal has a host of its own.
+    portalLink: portal.enabled ? (portal.host === undefined ? portal.path : portal.url) : undefined,
   })
-  const { trusted, cors } = shared
-  const reader = { trusted, fieldReader: createFieldReader(carriers, writer.names) }
-  const observerOptions = {
+  const { names } = writer
+  const reader = { trusted, fieldReader: createFieldReader(carriers, names) }
+  const observed = {
     metrics,
     log,
     logsAccess: config.log.access,
@@ -113,13 +124,22 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     recordTrace: tracer && exporter && createTraceRecorder({ tracer, exporter, routes: table.routes }),
   }
   const isReturnPath = redirectToSignIn && createReturnPathCheck(table, ownPaths)
+  const { authenticator } = gate
+  const { forwarding } = proxy
   return {
     ...reader,
-    observer: createObserver(observerOptions),
+    names,
+    observer: createObserver(observed),
+    cors,
     ownPaths,
-    sendNotice: createNoticesFrom(options),
     api: await buildApi({
-      ...createApiOptions({ ...options, checks: gateParts, isReturnPath }),
+      ...createApiOptions(parts, {
+        callerAuth,
+        gate,
+        openCallers,
+        gatewayUrl: kept.gatewayUrl,
+        isReturnPath,
+      }),
       issuers: config.issuers,
       protectedResources: config,
       securityTxt: config.securityTxt,
@@ -129,34 +149,42 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
       assertion || tracer
         ? undefined
         : createFastLane({
-            ...shared,
-            names: writer.names,
+            names,
+            carriers,
+            trusted,
+            cors,
+            ownPaths,
+            table,
+            authenticator,
+            ownCookies,
             writeIdentity,
-            forwarding: proxy.forwarding,
+            forwarding,
           }),
-    names: writer.names,
-    cors,
     redirect: config.listen.redirect && {
       ...reader,
       publicOrigin,
-      observer: createObserver({ ...observerOptions, listener: 'redirect' }),
+      observer: createObserver({ ...observed, listener: 'redirect' }),
     },
     decide: config.decide && {
       trusted,
-      observer: createObserver({ ...observerOptions, listener: 'decide' }),
+      observer: createObserver({ ...observed, listener: 'decide' }),
       read: createDecideArrivalReader({
         ...reader,
         identityNames: ownHeaderNames(config),
-        onUntrusted: options.onUntrustedProxy,
+        onUntrusted: kept.onUntrustedProxy,
       }),
-      decide: createDecide({ ...shared, writeDecision: createDecisionWriter(identityHeaders, assertion) }),
+      decide: createDecide({
+        gate,
+        table,
+        cors,
+        ownPaths,
+        checkSecondTargets,
+        tracer,
+        usageMeter,
+        redirectToSignIn,
+        writeDecision: createDecisionWriter(identityHeaders, assertion),
+      }),
     },
+    sendNotice: createNoticesFrom(parts),
   }
-}
-
-/** The link to the portal on pages of the gateway: a path, or a URL if the portal has a host of its own. */
-function portalLinkOf(config: TrafficOptions['config']): string | undefined {
-  const { enabled, host, path } = config.portal
-  if (!enabled) return undefined
-  return host === undefined ? path : portalUrlOf(config)
 }

@@ -1,5 +1,4 @@
 import type { Config } from '#config/config.ts'
-import type { Arrival } from '#gateway/arrival/arrival.ts'
 import type { ArrivalServer, ServerOptions, SharedListenerOptions } from '#gateway/server/arrival-server.ts'
 import { createConnectionEvents } from '#gateway/server/connection-events.ts'
 import { createDecideServer } from '#gateway/server/decide-server.ts'
@@ -9,34 +8,19 @@ import { listenOnAll, urlOf } from '#gateway/server/listen.ts'
 import { createRedirectServer } from '#gateway/server/redirect-server.ts'
 import { createGatewayServer } from '#gateway/server/server.ts'
 import { acceptQueuesMax } from '#http/server/listener.ts'
-import type { Metrics } from '#ops/metrics/metrics.ts'
-import type { Log } from '#platform/log/log.ts'
 import type { WorkerUrls } from '../request-server.ts'
+import type { ConfigParts } from './store-parts.ts'
 import type { WorkerTraffic } from './traffic.ts'
 
-/** The listeners of a worker: the main one, and those for other proxies and for redirects if they are configured. */
-interface WorkerListeners {
-  /** @throws OperatorError if an address is not available; nothing listens then */
-  listen(): Promise<WorkerUrls>
-  /** Applies the options of another config. @throws if TLS cannot use the certificate: nothing has changed then */
-  reconfigure(config: Config): void
-  /** Requests of the main listener that have no complete response yet. */
-  openArrivals(): Iterable<Arrival>
-  /** @returns false if requests were aborted at the timeout */
-  drain(timeoutMs: number): Promise<boolean>
-}
-
-interface WorkerListenersOptions {
-  readonly config: Config
-  readonly ticketKeys: Buffer | undefined
-  /** Read once for each request. */
-  traffic(): WorkerTraffic
-  readonly metrics: Metrics
-  readonly log: Log
-}
-
-export function createWorkerListeners(options: WorkerListenersOptions): WorkerListeners {
-  const { config, traffic, metrics, log } = options
+/**
+ * The listeners of a worker: the main one, and those for other proxies and for redirects if they are configured.
+ * @param traffic read once for each request
+ */
+export function createWorkerListeners(
+  { config, metrics, log }: Pick<ConfigParts, 'config' | 'metrics' | 'log'>,
+  ticketKeys: Buffer | undefined,
+  traffic: () => WorkerTraffic,
+) {
   const mayAcceptInAll = watchDescriptors()
   let isDraining = false
   const events: SharedListenerOptions = {
@@ -49,7 +33,7 @@ export function createWorkerListeners(options: WorkerListenersOptions): WorkerLi
   const main = createGatewayServer({
     ...config.listen,
     ...events,
-    ticketKeys: options.ticketKeys,
+    ticketKeys,
     traffic,
     names: () => traffic().names,
   })
@@ -82,7 +66,9 @@ export function createWorkerListeners(options: WorkerListenersOptions): WorkerLi
   }
 
   return {
+    /** Requests of the main listener that have no complete response yet. */
     openArrivals: main.openArrivals,
+    /** @throws OperatorError if an address is not available; nothing listens then */
     listen: async () => {
       try {
         return await listenAll()
@@ -91,12 +77,14 @@ export function createWorkerListeners(options: WorkerListenersOptions): WorkerLi
         throw error
       }
     },
-    reconfigure: (next) => {
+    /** Applies the options of another config. @throws if TLS cannot use the certificate: nothing has changed then */
+    reconfigure: (next: Config) => {
       main.reconfigure(next.listen)
       decide?.reconfigure(decideOptions(next))
       redirect?.reconfigure(plainOptions(next))
     },
-    drain: async (timeoutMs) => {
+    /** @returns false if requests were aborted at the timeout */
+    drain: async (timeoutMs: number) => {
       isDraining = true
       const ends = await Promise.all(servers.map((server) => drainServer(server, timeoutMs)))
       return ends.every((isClean) => isClean)

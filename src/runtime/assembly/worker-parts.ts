@@ -7,64 +7,55 @@ import { OperatorError } from '#platform/errors/operator-error.ts'
 import { readVersion } from '#platform/package.ts'
 import { deriveKeys } from '#platform/secrets/sealing.ts'
 import { type CallerAuth, openCallerAuth } from './caller-auth.ts'
-import { callerAuthConfigOf } from './store-parts.ts'
-import { buildTraffic, type TrafficOptions, type WorkerTraffic } from './traffic.ts'
+import { type ConfigParts, callerAuthConfigOf } from './store-parts.ts'
+import { buildTraffic, type KeptParts, type ReusedParts, type WorkerTraffic } from './traffic.ts'
 
 /** The parts that are built from one config. */
-export interface WorkerParts {
+export interface WorkerParts extends ReusedParts {
   readonly config: Config
-  readonly callerAuth: CallerAuth
-  readonly upstreams: Upstreams
   readonly traffic: WorkerTraffic
-  readonly exporter: Exporter | undefined
   /** Closes what `other` does not use; undefined = everything. */
-  closeUnshared(other: WorkerParts | undefined): void
+  closeUnshared(other: WorkerParts | undefined): Promise<void>
 }
-
-type WorkerPartsOptions = Omit<TrafficOptions, 'config' | 'callerAuth' | 'upstreams' | 'exporter'>
 
 /**
  * Builds the parts of a config; unchanged parts are reused from `before`, with their caches and connections.
  * @throws OperatorError, with nothing left open
  */
-type BuildWorkerParts = (config: Config, before?: WorkerParts) => Promise<WorkerParts>
+export async function buildWorkerParts(
+  parts: ConfigParts,
+  kept: KeptParts,
+  before?: WorkerParts,
+): Promise<WorkerParts> {
+  const { config, log } = parts
+  const isReused = before && isDeepStrictEqual(callerAuthConfigOf(config), callerAuthConfigOf(before.config))
+  const callerAuth = isReused ? before.callerAuth : await openCallerAuth(parts)
+  const targetKeys = deriveKeys(parts.sealingKeys, 'targets')
+  const upstreams = openUpstreams(config.upstreams, before?.upstreams, { log, targetKeys })
+  const hasSameTracing = before && isDeepStrictEqual(config.tracing, before.config.tracing)
+  const exporter = hasSameTracing ? before.exporter : openTraceExporter(parts)
+  const reused = { callerAuth, upstreams, exporter }
 
-export function createWorkerPartsBuilder(options: WorkerPartsOptions): BuildWorkerParts {
-  const targetKeys = deriveKeys(options.sealingKeys, 'targets')
+  async function closeUnshared(other: WorkerParts | undefined): Promise<void> {
+    if (other?.callerAuth !== callerAuth) callerAuth.close()
+    closeUpstreams(upstreams, other?.upstreams)
+    if (other?.exporter !== exporter) await exporter?.close()
+  }
 
-  return async function build(config, before) {
-    const isReused =
-      before && isDeepStrictEqual(callerAuthConfigOf(config), callerAuthConfigOf(before.config))
-    const callerAuth = isReused ? before.callerAuth : await openCallerAuth({ ...options, config })
-    const upstreams = openUpstreams(config.upstreams, before?.upstreams, { log: options.log, targetKeys })
-    const hasSameTracing = before && isDeepStrictEqual(config.tracing, before.config.tracing)
-    const exporter = hasSameTracing ? before.exporter : openTraceExporter(config, options)
-
-    function closeUnshared(other: WorkerParts | undefined): void {
-      if (other?.callerAuth !== callerAuth) callerAuth.close()
-      closeUpstreams(upstreams, other?.upstreams)
-      if (other?.exporter !== exporter) void exporter?.close()
+  try {
+    if (before && !isReused) {
+      assertStoreConnected(callerAuth)
+      // Until then the previous config serves the issuers whose keys it has.
+      await callerAuth.issuers.settled()
     }
-
-    try {
-      if (before && !isReused) {
-        assertStoreConnected(callerAuth)
-        // Until then the previous config serves the issuers whose keys it has.
-        await callerAuth.issuers.settled()
-      }
-      const traffic = await buildTraffic({ ...options, config, callerAuth, upstreams, exporter })
-      return { config, callerAuth, upstreams, traffic, exporter, closeUnshared }
-    } catch (error) {
-      closeUnshared(before)
-      throw error
-    }
+    return { config, ...reused, traffic: await buildTraffic(parts, kept, reused), closeUnshared }
+  } catch (error) {
+    void closeUnshared(before)
+    throw error
   }
 }
 
-function openTraceExporter(
-  { tracing }: Config,
-  { metrics, log }: Pick<TrafficOptions, 'metrics' | 'log'>,
-): Exporter | undefined {
+function openTraceExporter({ config: { tracing }, metrics, log }: ConfigParts): Exporter | undefined {
   if (!tracing) return undefined
   const { spans } = metrics
   return openExporter({

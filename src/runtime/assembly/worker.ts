@@ -11,11 +11,12 @@ import type { PreparedConfig, RequestServer, WorkerUrls } from '../request-serve
 import { keepTickShape } from '../v8.ts'
 import { openEvents } from './events.ts'
 import { openStoreParts, type ProcessParts } from './store-parts.ts'
+import type { KeptParts } from './traffic.ts'
 import { createWorkerListeners } from './worker-listeners.ts'
-import { createWorkerPartsBuilder, targetStates, type WorkerParts } from './worker-parts.ts'
+import { buildWorkerParts, targetStates, type WorkerParts } from './worker-parts.ts'
 
 /** A request server in this process. */
-export interface Worker extends Pick<RequestServer, keyof WorkerUrls | 'drain'> {
+export interface Worker extends WorkerUrls, Pick<RequestServer, 'drain' | 'close'> {
   health(): StoreHealth
   /** The state that the store reports. */
   storeState(): StoreState
@@ -23,8 +24,6 @@ export interface Worker extends Pick<RequestServer, keyof WorkerUrls | 'drain'> 
   lastReadAt(): MonotonicMs
   /** See RequestServer. */
   prepare(nextConfig: Config): Promise<PreparedConfig>
-  /** See RequestServer. */
-  close(): Promise<void>
 }
 
 interface WorkerOptions extends ProcessParts {
@@ -54,30 +53,22 @@ async function openParts(options: WorkerOptions, opened: AsyncDisposableStack): 
     () => built?.config ?? config,
   )
   opened.defer(parts.close)
-  const traffic = () => current().traffic
-  const listeners = createWorkerListeners({ config, ticketKeys, traffic, metrics, log })
+  const listeners = createWorkerListeners({ ...parts, config }, ticketKeys, () => current().traffic)
   const openCallers = createOpenCallers({ metrics, clock, authState: () => current().callerAuth })
-  const grpcCalls = createGrpcCalls({
-    followStream: openCallers.followStream,
-    openArrivals: listeners.openArrivals,
-  })
   let ownUrl = ''
-  const build = createWorkerPartsBuilder({
-    ...parts,
-    ...openCallers,
-    gatewayUrl: () => ownUrl,
-    grpcCalls,
+  const kept: KeptParts = {
+    openCallers,
+    grpcCalls: createGrpcCalls({
+      followStream: openCallers.followStream,
+      openArrivals: listeners.openArrivals,
+    }),
     heldBodies: createHeldBodies(),
+    gatewayUrl: () => ownUrl,
     onUntrustedProxy: createUntrustedProxyLogger(log),
-  })
-
-  built = await build(config)
+  }
+  built = await buildWorkerParts({ ...parts, config }, kept)
   built.callerAuth.onChange(openCallers.revalidate)
-  opened.defer(async () => {
-    const { exporter, closeUnshared } = current()
-    closeUnshared(undefined)
-    await exporter?.close()
-  })
+  opened.defer(() => current().closeUnshared(undefined))
   parts.store.onAudit((entry) => current().traffic.sendNotice?.(entry))
   metrics.collectTargetHealth(() => targetStates(current().upstreams))
   metrics.collectIssuers(() => current().callerAuth.issuers.states())
@@ -91,8 +82,8 @@ async function openParts(options: WorkerOptions, opened: AsyncDisposableStack): 
 
   async function prepare(nextConfig: Config): Promise<PreparedConfig> {
     const useSealingKeys = parts.rereadSealingKeys(nextConfig.keys.sealingKey)
-    const nextParts = await build(nextConfig, current())
-    const discard = () => nextParts.closeUnshared(current())
+    const nextParts = await buildWorkerParts({ ...parts, config: nextConfig }, kept, current())
+    const discard = () => void nextParts.closeUnshared(current())
     return {
       commit: () => {
         // First, as nothing after this can fail: if it fails, the old config stays active as a whole.
@@ -107,7 +98,7 @@ async function openParts(options: WorkerOptions, opened: AsyncDisposableStack): 
         built = nextParts
         log.level = nextConfig.log.level
         void events.use(nextConfig)
-        before.closeUnshared(nextParts)
+        void before.closeUnshared(nextParts)
         if (before.callerAuth === nextParts.callerAuth) return
         nextParts.callerAuth.onChange(openCallers.revalidate)
         // Keys in the config may have been removed, for which there is no change event.

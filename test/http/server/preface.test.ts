@@ -1,5 +1,7 @@
 import t from 'tap'
-import { PrefaceReader, preface } from '#http/h2/framing/preface.ts'
+import { preface as bytes, PrefaceReader } from '#http/h2/framing/preface.ts'
+
+const preface = bytes.toString('latin1')
 
 /** What is read as HTTP/1.1, and what as HTTP/2. */
 function read(pieces: readonly string[]): { readonly http1: string; readonly http2: string } {
@@ -8,9 +10,9 @@ function read(pieces: readonly string[]): { readonly http1: string; readonly htt
   let http2 = ''
   for (const piece of pieces) {
     const isOver = reader.isFound || reader.isAbsent
-    const bytes = isOver ? Buffer.from(piece) : reader.read(Buffer.from(piece))
-    if (reader.isFound) http2 += bytes.toString('latin1')
-    else http1 += bytes.toString('latin1')
+    const passedOn = isOver ? Buffer.from(piece) : reader.read(Buffer.from(piece))
+    if (reader.isFound) http2 += passedOn.toString('latin1')
+    else http1 += passedOn.toString('latin1')
   }
   return { http1, http2 }
 }

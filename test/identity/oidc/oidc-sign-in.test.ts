@@ -1,7 +1,6 @@
 import t, { type Test } from 'tap'
 import { openRateLimiter } from '#identity/limits/rate-limiter.ts'
 import { createOidcSignIn } from '#identity/oidc/oidc-sign-in.ts'
-import { createKnownClients, createPortalSessions } from '#identity/portal/portal-sessions.ts'
 import { createSealer } from '#platform/secrets/sealing.ts'
 import { lifetimeMs, openPeople, visitor } from '../account-services.ts'
 
@@ -9,7 +8,7 @@ const identity = { issuer: 'https://id.example.com', subject: 'ada' }
 
 /** Somebody with a password and a session, who authenticates at a provider. */
 async function start(t: Test) {
-  const { store, time, acts, actsOf, createPerson } = openPeople(t)
+  const { store, time, sessions, knownClients, acts, actsOf, createPerson } = openPeople(t)
   const clock = () => time.now
   const limiter = openRateLimiter({
     store,
@@ -18,14 +17,6 @@ async function start(t: Test) {
     onStoreFailure: () => {},
   })
   t.teardown(limiter.close)
-  const knownClients = createKnownClients(Buffer.alloc(32, 3))
-  const sessions = createPortalSessions({
-    store,
-    hasTokenCookies: true,
-    knownClients,
-    sessionLifetimeMs: lifetimeMs,
-    clock,
-  })
   const keyOptions = { sealer: createSealer(Buffer.alloc(32, 2)), reveal: false, prefix: 'gate', clock }
   const parties = { store, sessions, knownClients, actionsOf: actsOf, limiter, clock }
   const oidc = createOidcSignIn({ ...parties, keyOptions, provision: undefined, label: 'Example' })

@@ -1,5 +1,4 @@
 import t from 'tap'
-import { createKnownClients, createPortalSessions } from '#identity/portal/portal-sessions.ts'
 import { withoutPasswords } from '#identity/portal/sign-in.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { createPasswords } from '#platform/secrets/passwords.ts'
@@ -180,14 +179,7 @@ t.test('a password replaced while it is rehashed signs nobody in', async (t) => 
 })
 
 t.test('a proof that was replaced meanwhile signs nobody in, whatever else has changed', async (t) => {
-  const { store, time, acts, createPerson } = openPeople(t)
-  const sessions = createPortalSessions({
-    store,
-    hasTokenCookies: true,
-    knownClients: createKnownClients(Buffer.alloc(32, 3)),
-    sessionLifetimeMs: lifetimeMs,
-    clock: () => time.now,
-  })
+  const { store, sessions, acts, createPerson } = openPeople(t)
   const { id, email } = await createPerson()
   const identity = { issuer: 'https://id.example.com', subject: 'ada' }
   const changes: readonly (readonly [what: string, change: () => Promise<unknown>, outcome: string])[] = [

@@ -7,11 +7,7 @@ export class ByteQueue {
   /** How much of the last block is used, and how much of the first has been taken. */
   #used = 0
   #taken = 0
-  #length = 0
-
-  get length(): number {
-    return this.#length
-  }
+  length = 0
 
   /** @param bytes are copied */
   add(bytes: Buffer): void {
@@ -26,7 +22,7 @@ export class ByteQueue {
       this.#used = bytes.copy(block, 0, copied)
       this.#blocks.push(block)
     }
-    this.#length += bytes.length
+    this.length += bytes.length
   }
 
   /**
@@ -45,7 +41,7 @@ export class ByteQueue {
     const [first] = this.#blocks
     if (first === undefined) return
     this.#taken += bytes
-    this.#length -= bytes
+    this.length -= bytes
     if (this.#taken < this.#endOf(first)) return
     this.#blocks.shift()
     this.#taken = 0

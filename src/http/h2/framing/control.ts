@@ -26,6 +26,9 @@ export interface FramedConnection extends StreamConnection<FrameStream> {
   readonly streams: StreamTable<FrameStream>
   readonly output: FrameOutput
   readonly encoder: HpackEncoder
+  /** undefined = the peer is a server, which is trusted not to flood. */
+  readonly guard: FloodGuard | undefined
+  readonly closedStreams: ClosedStreams
   readonly isClosed: boolean
   /** The last stream that this side has opened. */
   readonly lastOpenedId: number
@@ -62,23 +65,19 @@ export interface FrameConnectionOptions {
 /** Handles frames that carry neither fields nor data (RFC 9113 6.3 to 6.9). */
 export class Control {
   readonly #connection: FramedConnection
-  /** undefined = the peer is a server, which is trusted not to flood. */
-  readonly #guard: FloodGuard | undefined
-  readonly #closed: ClosedStreams
   hasSettings = false
   /** The initial window of streams, as the peer has set it. */
   peerWindow = windowDefault
   #peerStreamsMax = Number.POSITIVE_INFINITY
 
-  constructor(connection: FramedConnection, guard: FloodGuard | undefined, closed: ClosedStreams) {
+  constructor(connection: FramedConnection) {
     this.#connection = connection
-    this.#guard = guard
-    this.#closed = closed
   }
 
   /** @throws ConnectionError */
   onFrame(type: number, flags: number, streamId: number, payload: Buffer): void {
-    if (type !== frameType.resetStream) this.#guard?.countControlFrame(frameHeadBytes + payload.length)
+    if (type !== frameType.resetStream)
+      this.#connection.guard?.countControlFrame(frameHeadBytes + payload.length)
     switch (type) {
       case frameType.windowUpdate:
         this.#onWindowUpdate(streamId, payload)
@@ -108,9 +107,10 @@ export class Control {
 
   /** @throws ConnectionError if nobody has opened the stream */
   assertNotIdle(streamId: number): void {
+    const { options, closedStreams, lastOpenedId } = this.#connection
     const isOfClient = streamId % 2 === 1
-    const isOfPeer = isOfClient === this.#connection.options.isServer
-    if (streamId > (isOfPeer ? this.#closed.lastPeerId : isOfClient ? this.#connection.lastOpenedId : 0))
+    const isOfPeer = isOfClient === options.isServer
+    if (streamId > (isOfPeer ? closedStreams.lastPeerId : isOfClient ? lastOpenedId : 0))
       throw protocolError('a frame is on an idle stream')
   }
 
@@ -138,7 +138,9 @@ export class Control {
   #changeWindows(size: number): void {
     const change = size - this.peerWindow
     this.peerWindow = size
-    for (const stream of this.#connection.streams) if (!stream.widen(change)) throw windowTooLarge()
+    for (const stream of this.#connection.streams)
+      if (!stream.widen(change))
+        throw new ConnectionError(errorCode.flowControlError, `a window is larger than ${windowMax} bytes`)
   }
 
   #onPing(flags: number, streamId: number, payload: Buffer): void {
@@ -159,8 +161,8 @@ export class Control {
     if (stream === undefined) this.assertNotIdle(streamId)
     // After a complete response nothing is wasted: gRPC clients reset calls that end before they have sent everything.
     if (stream === undefined || stream.hasSentEnd)
-      this.#guard?.countControlFrame(frameHeadBytes + payload.length)
-    else this.#guard?.countWastedStream()
+      this.#connection.guard?.countControlFrame(frameHeadBytes + payload.length)
+    else this.#connection.guard?.countWastedStream()
     stream?.onLost(uint32At(payload, 0))
   }
 
@@ -184,10 +186,6 @@ export class Control {
     if (payload.length !== 5) throw frameSizeError('PRIORITY')
     assertOtherStream(streamId, uint31At(payload, 0))
   }
-}
-
-function windowTooLarge(): ConnectionError {
-  return new ConnectionError(errorCode.flowControlError, `a window is larger than ${windowMax} bytes`)
 }
 
 /** The PINGs of this side that have not been answered (RFC 9113 6.7). */

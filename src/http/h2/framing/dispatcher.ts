@@ -3,11 +3,10 @@ import { CompressionError, HpackDecoder } from '../hpack/decoder.ts'
 import { Control, type FramedConnection } from './control.ts'
 import { BlockReader, type FieldBlock } from './field-block.ts'
 import { areTrailers } from './fields.ts'
-import { FloodGuard } from './flood-guard.ts'
-import { type FrameEvents, FrameReader, Preface } from './frame-reader.ts'
+import { type FrameEvents, FrameReader } from './frame-reader.ts'
 import { FrameStream } from './frame-stream.ts'
+import { Preface } from './preface.ts'
 import { ConnectionError, errorCode, frameHeadBytes, frameType, protocolError } from './protocol.ts'
-import { ClosedStreams } from './stream-table.ts'
 
 /** Passes received frames to the streams that they belong to (RFC 9113 5.1, 6). */
 export class FrameDispatcher implements FrameEvents {
@@ -15,9 +14,6 @@ export class FrameDispatcher implements FrameEvents {
   readonly #frames = new FrameReader(this)
   readonly #blocks: BlockReader
   readonly #decoder = new HpackDecoder()
-  /** undefined = the peer is a server, which is trusted not to flood. */
-  readonly #guard: FloodGuard | undefined
-  readonly #closed = new ClosedStreams()
   readonly #control: Control
   /** undefined = it has been read, or the peer is a server, which sends none. */
   #preface: Preface | undefined
@@ -25,24 +21,22 @@ export class FrameDispatcher implements FrameEvents {
   #unreported = 0
   /** The stream whose data is being read; undefined = the data is ignored. */
   #dataStream: FrameStream | undefined
-  #isReleased = true
+  /** Whether the last chunk is released. */
+  isReleased = true
   /** Since when the peer owes the rest of its first frames, a field block or a frame; Infinity = it owes nothing. */
   unfinishedSince = monotonicClock()
   /** How many field blocks and frames have ended; a DATA frame counts when it begins. */
   #finished = 0
   /** The bytes of the current DATA frame, and of all message frames so far. */
   #dataBytes = 0
-  #messageBytes = 0
+  messageBytes = 0
 
   constructor(connection: FramedConnection) {
     const { isServer, headSizeMax, windowBytes } = connection.options
     this.#connection = connection
     this.#window = windowBytes
     this.#blocks = new BlockReader(headSizeMax)
-    this.#guard = isServer
-      ? new FloodGuard(() => this.#messageBytes + connection.output.messageBytes)
-      : undefined
-    this.#control = new Control(connection, this.#guard, this.#closed)
+    this.#control = new Control(connection)
     this.#preface = isServer ? new Preface() : undefined
   }
 
@@ -51,33 +45,9 @@ export class FrameDispatcher implements FrameEvents {
     return this.#control.peerWindow
   }
 
-  get lastPeerStreamId(): number {
-    return Math.min(this.#closed.lastPeerId, this.#closed.lastAccepted)
-  }
-
-  /** See FrameConnection. */
-  refuseStreams(): number {
-    this.#closed.lastAccepted = this.#closed.lastPeerId
-    return this.#closed.lastAccepted
-  }
-
-  /** This side has reset a stream. */
-  addReset(streamId: number): void {
-    this.#closed.addReset(streamId)
-  }
-
-  countWasted(): void {
-    this.#guard?.countWastedStream()
-  }
-
-  /** Whether the last chunk is released. */
-  get isReleased(): boolean {
-    return this.#isReleased
-  }
-
   /** Sets isReleased, even if it throws. @throws ConnectionError */
   feed(chunk: Buffer): void {
-    this.#isReleased = true
+    this.isReleased = true
     const finished = this.#finished
     const rest = this.#preface === undefined ? chunk : this.#preface.read(chunk)
     if (this.#preface?.isRead === true) this.#preface = undefined
@@ -119,13 +89,13 @@ export class FrameDispatcher implements FrameEvents {
 
   onData(chunk: Buffer): void {
     const stream = this.#dataStream
-    if (stream !== undefined && !stream.isClosed && !stream.body.add(chunk)) this.#isReleased = false
+    if (stream !== undefined && !stream.isClosed && !stream.body.add(chunk)) this.isReleased = false
   }
 
   onDataEnd(isLast: boolean, isEmpty: boolean): void {
     const stream = this.#dataStream
-    if (isEmpty && !isLast) this.#guard?.countControlFrame(this.#dataBytes)
-    else if (stream !== undefined) this.#messageBytes += this.#dataBytes
+    if (isEmpty && !isLast) this.#connection.guard?.countControlFrame(this.#dataBytes)
+    else if (stream !== undefined) this.messageBytes += this.#dataBytes
     if (stream !== undefined && !stream.isClosed) stream.body.endFrame(isLast)
   }
 
@@ -149,13 +119,13 @@ export class FrameDispatcher implements FrameEvents {
   #onBlock(block: FieldBlock | undefined): void {
     if (block === undefined) return
     const { streamId, isLast } = block
-    this.#messageBytes += frameHeadBytes + block.bytes.length
+    this.messageBytes += frameHeadBytes + block.bytes.length
     const fields: string[] = []
     // Decoded in any case, as both sides have to keep the same table.
     const isWhole = this.#decode(block.bytes, fields)
     const stream = this.#connection.streams.get(streamId)
     if (stream !== undefined) this.#onFurtherBlock(stream, fields, isWhole, isLast)
-    else if (!this.#connection.options.isServer || streamId <= this.#closed.lastPeerId)
+    else if (!this.#connection.options.isServer || streamId <= this.#connection.closedStreams.lastPeerId)
       this.#onClosedBlock(streamId)
     else this.#onNewStream(streamId, fields, isWhole, isLast)
   }
@@ -171,11 +141,11 @@ export class FrameDispatcher implements FrameEvents {
 
   #onNewStream(streamId: number, fields: string[], isWhole: boolean, isLast: boolean): void {
     if (streamId % 2 === 0) throw protocolError('a client opens a server stream')
-    this.#closed.open(streamId)
     const connection = this.#connection
-    if (this.#closed.isIgnored(streamId)) return
+    connection.closedStreams.open(streamId)
+    if (connection.closedStreams.isIgnored(streamId)) return
     if (connection.streams.size >= connection.options.streamsMax) {
-      this.countWasted()
+      connection.countWasted()
       connection.writeReset(streamId, errorCode.refusedStream)
       return
     }
@@ -195,23 +165,23 @@ export class FrameDispatcher implements FrameEvents {
   }
 
   #onResponseHead(stream: FrameStream, fields: string[], isWhole: boolean, isLast: boolean): void {
-    stream.events?.onHead(fields, isWhole, isLast)
+    stream.events?.onHead?.(fields, isWhole, isLast)
     if (isLast && !stream.isClosed) stream.body.end([])
   }
 
   /** Data for a stream that is not open. */
   #onClosedData(streamId: number): void {
     this.#control.assertNotIdle(streamId)
-    if (this.#closed.isIgnored(streamId)) return
-    this.countWasted()
+    if (this.#connection.closedStreams.isIgnored(streamId)) return
+    this.#connection.countWasted()
     this.#connection.writeReset(streamId, errorCode.streamClosed)
   }
 
   /** Fields for a stream that is not open: none can follow its end (RFC 9113 5.1). */
   #onClosedBlock(streamId: number): void {
     this.#control.assertNotIdle(streamId)
-    if (this.#closed.isIgnored(streamId)) return
-    if (this.#connection.options.isServer && this.#closed.hasSkipped)
+    if (this.#connection.closedStreams.isIgnored(streamId)) return
+    if (this.#connection.options.isServer && this.#connection.closedStreams.hasSkipped)
       throw protocolError('a stream is opened out of order')
     throw new ConnectionError(errorCode.streamClosed, 'fields come after the end of their stream')
   }

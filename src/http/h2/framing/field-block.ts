@@ -26,7 +26,8 @@ export interface FieldBlock {
 /** Joins a field block from HEADERS and CONTINUATION frames (RFC 9113 6.2, 6.10). */
 export class BlockReader {
   readonly #bytesMax: () => number
-  #streamId = 0
+  /** The stream with an unfinished block, during which no other frame is allowed. 0 = none. */
+  openStreamId = 0
   #isLast = false
   #fragments: Buffer[] = []
   #bytes = 0
@@ -34,11 +35,6 @@ export class BlockReader {
   /** @param bytesMax the maximum length of a block, called at each use */
   constructor(bytesMax: () => number) {
     this.#bytesMax = bytesMax
-  }
-
-  /** The stream with an unfinished block, during which no other frame is allowed. 0 = none. */
-  get openStreamId(): number {
-    return this.#streamId
   }
 
   /**
@@ -49,7 +45,7 @@ export class BlockReader {
     const bytes = withoutExtras(flags, streamId, payload)
     this.#isLast = (flags & frameFlag.endStream) !== 0
     if ((flags & frameFlag.endHeaders) !== 0) return { streamId, isLast: this.#isLast, bytes }
-    this.#streamId = streamId
+    this.openStreamId = streamId
     this.#bytes = bytes.length
     this.#fragments = [Buffer.from(bytes)]
     return undefined
@@ -57,7 +53,7 @@ export class BlockReader {
 
   /** See readHeaders. */
   readContinuation(flags: number, streamId: number, payload: Buffer): FieldBlock | undefined {
-    if (streamId === 0 || streamId !== this.#streamId)
+    if (streamId === 0 || streamId !== this.openStreamId)
       throw protocolError('a CONTINUATION frame follows nothing')
     this.#bytes += payload.length
     this.#fragments.push(Buffer.from(payload))
@@ -66,7 +62,7 @@ export class BlockReader {
     if ((flags & frameFlag.endHeaders) === 0) return undefined
     const bytes = Buffer.concat(this.#fragments)
     this.#fragments = []
-    this.#streamId = 0
+    this.openStreamId = 0
     return { streamId, isLast: this.#isLast, bytes }
   }
 }

@@ -1,4 +1,4 @@
-import { tokenCharacters, valueCharacters } from '../../message/characters.ts'
+import { isSpace, tokenCharacters, valueCharacters } from '../../message/characters.ts'
 import { fieldsIn, MalformedMessage } from '../../request-head.ts'
 import type { HpackEncoder } from '../hpack/encoder.ts'
 import { MalformedStream } from './protocol.ts'
@@ -42,12 +42,8 @@ export function checkValue(name: string, value: string): void {
     if (valueCharacters[value.charCodeAt(index)] !== 1)
       throw new MalformedMessage(name, 'must not have control characters')
   }
-  if (isBlank(value.charCodeAt(0)) || isBlank(value.charCodeAt(value.length - 1)))
+  if (isSpace(value.charCodeAt(0)) || isSpace(value.charCodeAt(value.length - 1)))
     throw new MalformedMessage(name, 'must not begin or end with a space')
-}
-
-function isBlank(code: number): boolean {
-  return code === 0x20 || code === 0x09
 }
 
 /** Whether the fields may follow a body. Those of a server are checked in `http/outgoing/h2`, like its heads. */

@@ -10,12 +10,13 @@ import {
 } from './control.ts'
 import { FrameDispatcher } from './dispatcher.ts'
 import { writeFieldBlock } from './field-block.ts'
+import { FloodGuard } from './flood-guard.ts'
 import { FrameOutput } from './frame-output.ts'
 import { FrameStream } from './frame-stream.ts'
 import { preface } from './preface.ts'
 import { ConnectionError, errorCode, frameFlag, frameType, windowDefault, writeSettings } from './protocol.ts'
 import { Sender } from './sender.ts'
-import { StreamTable } from './stream-table.ts'
+import { ClosedStreams, StreamTable } from './stream-table.ts'
 import type { FieldWriter, HeldEnd } from './streams.ts'
 
 /** How much may be unsent before reading stops, as the answers to control frames have no flow control. */
@@ -33,6 +34,8 @@ export class FrameConnection implements FramedConnection {
   readonly options: FrameConnectionOptions
   readonly events: ConnectionEvents
   readonly encoder = new HpackEncoder()
+  readonly guard: FloodGuard | undefined
+  readonly closedStreams = new ClosedStreams()
   readonly #reader: DirectSocketReader
   readonly #dispatcher: FrameDispatcher
   #isReading = true
@@ -51,6 +54,9 @@ export class FrameConnection implements FramedConnection {
     this.output = new FrameOutput(socket)
     this.sender = new Sender(this.output)
     this.#dispatcher = new FrameDispatcher(this)
+    this.guard = options.isServer
+      ? new FloodGuard(() => this.#dispatcher.messageBytes + this.output.messageBytes)
+      : undefined
     this.#reader = new DirectSocketReader(socket, (chunk) => this.receive(chunk))
     socket
       .on('drain', this.#onDrain)
@@ -98,7 +104,7 @@ export class FrameConnection implements FramedConnection {
   }
 
   writeReset(streamId: number, code: number): void {
-    this.#dispatcher.addReset(streamId)
+    this.closedStreams.addReset(streamId)
     if (!this.isClosed) this.output.number(frameType.resetStream, streamId, code)
   }
 
@@ -107,7 +113,7 @@ export class FrameConnection implements FramedConnection {
   }
 
   countWasted(): void {
-    this.#dispatcher.countWasted()
+    this.guard?.countWastedStream()
   }
 
   onStreamClosed(stream: FrameStream): void {
@@ -139,7 +145,8 @@ export class FrameConnection implements FramedConnection {
 
   /** From now on, new streams of the peer are ignored. @returns the ID of the last accepted one */
   refuseStreams(): number {
-    return this.#dispatcher.refuseStreams()
+    this.closedStreams.lastAccepted = this.closedStreams.lastPeerId
+    return this.closedStreams.lastAccepted
   }
 
   /** Ends the connection, with what has been written. */
@@ -150,7 +157,8 @@ export class FrameConnection implements FramedConnection {
   /** Ends the connection because of what the peer did. */
   fail(error: ConnectionError): void {
     if (this.isClosed) return
-    this.writeGoaway(this.#dispatcher.lastPeerStreamId, error.code)
+    const { lastPeerId, lastAccepted } = this.closedStreams
+    this.writeGoaway(Math.min(lastPeerId, lastAccepted), error.code)
     this.#finish(error)
   }
 

@@ -1,4 +1,3 @@
-import { preface as text } from './preface.ts'
 import {
   frameFlag,
   frameHeadBytes,
@@ -138,24 +137,4 @@ function frameLength(bytes: Buffer, at: number): number {
 
 function streamIdAt(bytes: Buffer, at: number): number {
   return uint31At(bytes, at + 5)
-}
-
-const preface = Buffer.from(text)
-
-/** What a client sends first (RFC 9113 3.4). */
-export class Preface {
-  #read = 0
-
-  get isRead(): boolean {
-    return this.#read === preface.length
-  }
-
-  /** @returns what follows it @throws ConnectionError */
-  read(chunk: Buffer): Buffer {
-    const end = Math.min(chunk.length, preface.length - this.#read)
-    if (chunk.compare(preface, this.#read, this.#read + end, 0, end) !== 0)
-      throw protocolError('the connection does not begin with the preface of HTTP/2')
-    this.#read += end
-    return chunk.subarray(end)
-  }
 }

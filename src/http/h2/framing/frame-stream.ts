@@ -27,7 +27,8 @@ export class FrameStream implements SendingStream, TableEntry<FrameStream> {
   #waiting: ByteQueue | undefined
   #trailers: FieldWriter | undefined
   #isEnding = false
-  #isEnded = false
+  /** Whether the end of this side was sent. */
+  hasSentEnd = false
   #awaitsDrain = false
 
   constructor(connection: StreamConnection<FrameStream>, id: number, sendWindow: number) {
@@ -35,11 +36,6 @@ export class FrameStream implements SendingStream, TableEntry<FrameStream> {
     this.id = id
     this.sendWindow = sendWindow
     this.body = new ReceivedBody(this, connection)
-  }
-
-  /** Whether the end of this side was sent. */
-  get hasSentEnd(): boolean {
-    return this.#isEnded
   }
 
   /** Whether all that was written has been sent. */
@@ -126,28 +122,28 @@ export class FrameStream implements SendingStream, TableEntry<FrameStream> {
   reset(code: number): void {
     if (this.isClosed) return
     this.#connection.writeReset(this.id, code)
-    this.close(code, false)
+    this.close(code)
   }
 
   /** Closes the stream, which its connection already considers over. */
-  close(code: number, isByPeer: boolean): void {
+  close(code: number): void {
     if (this.isClosed) return
     this.isClosed = true
     this.#waiting = undefined
     this.#connection.sender.forget(this)
     this.#connection.onStreamClosed(this)
     this.body.drop()
-    this.events?.onClose(code, isByPeer)
+    this.events?.onClose(code)
   }
 
   /** The peer has reset it, or its connection is gone. A message that has arrived completely is still read. */
   onLost(code: number): void {
-    if (!this.body.hasEnded || (!this.#isEnded && code !== errorCode.noError)) {
-      this.close(code, true)
+    if (!this.body.hasEnded || (!this.hasSentEnd && code !== errorCode.noError)) {
+      this.close(code)
       return
     }
     this.#isEnding = true
-    this.#isEnded = true
+    this.hasSentEnd = true
     this.#waiting = undefined
     this.closeIfEnded()
   }
@@ -165,18 +161,17 @@ export class FrameStream implements SendingStream, TableEntry<FrameStream> {
 
   /** Closes it if both sides have ended, and what was received has been read. */
   closeIfEnded(): void {
-    if (this.#isEnded && this.body.isRead) this.close(errorCode.noError, false)
+    if (this.hasSentEnd && this.body.isRead) this.close(errorCode.noError)
   }
 
   /** Sends the end, unless its connection holds it back. */
   sendEnd(): void {
     const { heldEnds } = this.#connection
     if (this.isClosed) return
-    if (heldEnds !== undefined) heldEnds.add(this)
-    else this.#writeEnd()
-  }
-
-  #writeEnd(): void {
+    if (heldEnds !== undefined) {
+      heldEnds.add(this)
+      return
+    }
     if (this.#trailers === undefined) this.#connection.writeEnd(this.id)
     else this.#connection.writeBlock(this.id, this.#trailers, true)
     this.#onEndSent()
@@ -184,8 +179,8 @@ export class FrameStream implements SendingStream, TableEntry<FrameStream> {
 
   #onEndSent(): void {
     this.#isEnding = true
-    this.#isEnded = true
-    this.events?.onEndSent()
+    this.hasSentEnd = true
+    this.events?.onEndSent?.()
     this.closeIfEnded()
   }
 }

@@ -1,7 +1,9 @@
+import { protocolError } from './protocol.ts'
+
 /**
  * The beginning of an HTTP/2 connection (RFC 9113 3.4): a request line without fields, which no HTTP/1.1 client sends.
  */
-export const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
+export const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
 /**
  * This much of it is also parsed as HTTP/1.1, so that an unfinished preface is treated like an unfinished head, but no
  * method is refused.
@@ -20,15 +22,33 @@ export class PrefaceReader {
   read(chunk: Buffer): Buffer {
     const before = this.#length
     let end = 0
-    while (end < chunk.length && chunk[end] === preface.charCodeAt(this.#length)) {
+    while (end < chunk.length && chunk[end] === preface[this.#length]) {
       end++
       this.#length++
     }
     this.isFound = this.#length === preface.length
-    if (this.isFound) return Buffer.concat([Buffer.from(preface), chunk.subarray(end)])
+    if (this.isFound) return Buffer.concat([preface, chunk.subarray(end)])
     this.isAbsent = end < chunk.length
     const passedOn = Math.min(before, methodBytes)
-    if (!this.isAbsent) return Buffer.from(preface.slice(passedOn, Math.min(this.#length, methodBytes)))
-    return passedOn === before ? chunk : Buffer.concat([Buffer.from(preface.slice(passedOn, before)), chunk])
+    if (!this.isAbsent) return preface.subarray(passedOn, Math.min(this.#length, methodBytes))
+    return passedOn === before ? chunk : Buffer.concat([preface.subarray(passedOn, before), chunk])
+  }
+}
+
+/** What a client sends first (RFC 9113 3.4). */
+export class Preface {
+  #read = 0
+
+  get isRead(): boolean {
+    return this.#read === preface.length
+  }
+
+  /** @returns what follows it @throws ConnectionError */
+  read(chunk: Buffer): Buffer {
+    const end = Math.min(chunk.length, preface.length - this.#read)
+    if (chunk.compare(preface, this.#read, this.#read + end, 0, end) !== 0)
+      throw protocolError('the connection does not begin with the preface of HTTP/2')
+    this.#read += end
+    return chunk.subarray(end)
   }
 }

@@ -24,7 +24,7 @@ export class ReceivedBody {
   /** Whether its last frame has arrived. */
   hasEnded = false
   /** Whether its end has been reported. */
-  #isRead = false
+  isRead = false
   #isPaused = true
   #isResuming = false
   #held: ByteQueue | undefined
@@ -44,13 +44,9 @@ export class ReceivedBody {
     this.#window = connection.receiveWindow
   }
 
-  get isRead(): boolean {
-    return this.#isRead
-  }
-
   resume(): void {
     this.#isPaused = false
-    if (this.#isResuming || this.#isRead || (!this.hasEnded && this.#held === undefined)) return
+    if (this.#isResuming || this.isRead || (!this.hasEnded && this.#held === undefined)) return
     this.#isResuming = true
     process.nextTick(() => this.#deliver())
   }
@@ -112,26 +108,26 @@ export class ReceivedBody {
   /** There is no body. */
   skip(): void {
     this.hasEnded = true
-    this.#isRead = true
+    this.isRead = true
   }
 
   /** Drops the body, which nobody will read. */
   drop(): void {
     this.#held = undefined
-    this.#isRead = true
+    this.isRead = true
   }
 
   #deliver(): void {
     this.#isResuming = false
     const held = this.#held
     while (held !== undefined && held.length > 0) {
-      if (this.#isPaused || this.#isRead) return
+      if (this.#isPaused || this.isRead) return
       const piece = held.peek(pieceBytesMax)
       held.drop(piece.length)
       this.#read(piece)
     }
     this.#held = undefined
-    if (this.hasEnded && !this.#isPaused && !this.#isRead) this.#onEnd()
+    if (this.hasEnded && !this.#isPaused && !this.isRead) this.#onEnd()
   }
 
   #read(chunk: Buffer): void {
@@ -149,7 +145,7 @@ export class ReceivedBody {
   }
 
   #onEnd(): void {
-    this.#isRead = true
+    this.isRead = true
     this.#stream.events?.onEnd(this.#trailers)
     this.#stream.closeIfEnded()
   }

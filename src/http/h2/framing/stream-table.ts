@@ -14,11 +14,7 @@ const bucketsMin = 16
  */
 export class StreamTable<Entry extends TableEntry<Entry>> {
   #buckets: (Entry | undefined)[] = new Array(bucketsMin).fill(undefined)
-  #size = 0
-
-  get size(): number {
-    return this.#size
-  }
+  size = 0
 
   get(id: number): Entry | undefined {
     let entry = this.#buckets[this.#placeOf(id)]
@@ -28,7 +24,7 @@ export class StreamTable<Entry extends TableEntry<Entry>> {
 
   /** @param entry must not be in a table */
   add(entry: Entry): void {
-    if (++this.#size > this.#buckets.length) this.#grow()
+    if (++this.size > this.#buckets.length) this.#grow()
     this.#link(entry)
   }
 
@@ -45,12 +41,12 @@ export class StreamTable<Entry extends TableEntry<Entry>> {
     if (before === undefined) this.#buckets[place] = entry.nextInTable
     else before.nextInTable = entry.nextInTable
     entry.nextInTable = undefined
-    this.#size--
+    this.size--
   }
 
   /** The entries that are there when the iteration begins. */
   *[Symbol.iterator](): Generator<Entry> {
-    if (this.#size === 0) return
+    if (this.size === 0) return
     const entries: Entry[] = []
     for (const first of this.#buckets)
       for (let entry = first; entry !== undefined; entry = entry.nextInTable) entries.push(entry)

@@ -3,8 +3,8 @@ import type { Sender } from './sender.ts'
 
 /** The events of a stream; none follows onClose. */
 export interface StreamEvents {
-  /** The head of a response, interim or final. */
-  onHead(fields: string[], isWhole: boolean, isLast: boolean): void
+  /** The head of a response, interim or final: only in a stream that this side has opened. */
+  onHead?(fields: string[], isWhole: boolean, isLast: boolean): void
   /** @param chunk valid until this returns */
   onData(chunk: Buffer): void
   /** Whether the data passed to onData is no longer in use. */
@@ -14,9 +14,9 @@ export interface StreamEvents {
   /** More may be written. */
   onDrain(): void
   /** Everything written has been sent. */
-  onEndSent(): void
+  onEndSent?(): void
   /** The stream has ended on both sides, or was reset. @param code see errorCode */
-  onClose(code: number, isByPeer: boolean): void
+  onClose(code: number): void
 }
 
 /** Writes the fields of a block. */

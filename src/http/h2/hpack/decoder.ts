@@ -1,9 +1,7 @@
-import { DynamicTable, staticIndexMax, staticTable, tableSizeDefault } from './tables.ts'
+import { DynamicTable, entrySize, staticIndexMax, staticTable, tableSizeDefault } from './tables.ts'
 
 /** Larger integers are of no use in a field block (RFC 7541 5.1 lets a decoder limit them). */
 const integerMax = 0xff_ffff
-/** The size of a field in addition to its texts (RFC 9113 6.5.2). */
-const fieldOverhead = 32
 
 /** Decodes all field blocks of one direction of a connection, in their order (RFC 7541). */
 export class HpackDecoder {
@@ -61,7 +59,7 @@ export class HpackDecoder {
   }
 
   #add(name: string, value: string): void {
-    this.#room -= name.length + value.length + fieldOverhead
+    this.#room -= entrySize(name, value)
     if (this.#room >= 0) this.#fields.push(name, value)
   }
 

@@ -33,7 +33,7 @@ export const tableSizeDefault = 4_096
 /** Maximum number of entries, a power of two: the slots are used in turn. */
 const places = tableSizeDefault / entryOverhead
 
-/** The size of an entry (RFC 7541 4.1). */
+/** The size of an entry (RFC 7541 4.1), and of a field in a list (RFC 9113 6.5.2). */
 export function entrySize(name: string, value: string): number {
   return name.length + value.length + entryOverhead
 }
@@ -42,36 +42,28 @@ export function entrySize(name: string, value: string): number {
 export class DynamicTable {
   readonly #names: string[] = []
   readonly #values: string[] = []
-  #added = 0
+  /** How many entries have ever been added, which is the number of the latest. */
+  added = 0
   #evicted = 0
   #size = 0
-  #sizeMax = tableSizeDefault
-
-  get sizeMax(): number {
-    return this.#sizeMax
-  }
+  sizeMax = tableSizeDefault
 
   get length(): number {
-    return this.#added - this.#evicted
-  }
-
-  /** How many entries have ever been added, which is the number of the latest. */
-  get added(): number {
-    return this.#added
+    return this.added - this.#evicted
   }
 
   /** @param size at most `tableSizeDefault` */
   resize(size: number): void {
-    this.#sizeMax = size
+    this.sizeMax = size
     this.#evictTo(size)
   }
 
   add(name: string, value: string): void {
     const size = entrySize(name, value)
-    this.#evictTo(this.#sizeMax - size)
+    this.#evictTo(this.sizeMax - size)
     // An entry that is larger than the table empties it (RFC 7541 4.4).
-    if (size > this.#sizeMax) return
-    const place = this.#added++ % places
+    if (size > this.sizeMax) return
+    const place = this.added++ % places
     this.#names[place] = name
     this.#values[place] = value
     this.#size += size
@@ -79,16 +71,16 @@ export class DynamicTable {
 
   /** @param age 0 = the latest entry */
   nameAt(age: number): string {
-    return this.#names[(this.#added - 1 - age) % places] ?? ''
+    return this.#names[(this.added - 1 - age) % places] ?? ''
   }
 
   valueAt(age: number): string {
-    return this.#values[(this.#added - 1 - age) % places] ?? ''
+    return this.#values[(this.added - 1 - age) % places] ?? ''
   }
 
   /** How many entries are newer than one; undefined = it has been evicted. @param number see `added` */
   ageOf(number: number): number | undefined {
-    return number > this.#evicted ? this.#added - number : undefined
+    return number > this.#evicted ? this.added - number : undefined
   }
 
   #evictTo(size: number): void {

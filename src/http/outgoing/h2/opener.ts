@@ -39,7 +39,9 @@ export function openHttp2Connections(options: DialOptions): ConnectionOpener {
     openForWaiting()
     return () => {
       if (!waiting.delete(events)) return false
-      if (waiting.size === 0) for (const opening of [...openings]) stop(opening)
+      if (waiting.size > 0) return true
+      for (const { cancel } of openings) cancel()
+      openings.clear()
       return true
     }
   }
@@ -63,11 +65,6 @@ export function openHttp2Connections(options: DialOptions): ConnectionOpener {
 
   function openForWaiting(): void {
     while (waiting.size > openings.size * expectedStreams) startOpening()
-  }
-
-  function stop(opening: Opening): void {
-    openings.delete(opening)
-    opening.cancel()
   }
 
   /** Opens a connection for a single request, which ends with it. */

@@ -61,8 +61,8 @@ export class UpstreamSession implements Expiring {
   readonly #resets = new RefillingBudget(resetsMax, resetsPerSecond, monotonicClock())
   #pingTimer: Deadline | undefined
   #streams = 0
-  /** How many requests the target allows at a time; 0 = it has not said yet. */
-  #streamsMax = 0
+  /** How many requests it accepts at a time, within our own limit; 0 = the target has not said yet. */
+  streamsMax = 0
   #isReady = false
   #isEnding = false
 
@@ -91,11 +91,6 @@ export class UpstreamSession implements Expiring {
     this.#timer = startDeadline(timeoutMs, this.#onTimeout)
   }
 
-  /** How many requests it accepts at a time, within our own limit. */
-  get streamsMax(): number {
-    return this.#streamsMax
-  }
-
   get isOpen(): boolean {
     return !this.#isEnding
   }
@@ -105,7 +100,7 @@ export class UpstreamSession implements Expiring {
   }
 
   get hasRoom(): boolean {
-    return this.#streams < this.#streamsMax && !this.#isEnding
+    return this.#streams < this.streamsMax && !this.#isEnding
   }
 
   /** Reserves the place of a request; see `open`. */
@@ -164,13 +159,13 @@ export class UpstreamSession implements Expiring {
   }
 
   readonly #onSettings = (allowed: number): void => {
-    this.#streamsMax = Math.min(streamsMax, allowed)
+    this.streamsMax = Math.min(streamsMax, allowed)
     if (this.#isReady) {
       this.#events.onCapacity(this)
       return
     }
     // A target that allows none yet may do so soon.
-    if (this.#streamsMax === 0) return
+    if (this.streamsMax === 0) return
     this.#isReady = true
     this.deadline = monotonicClock() + idleMs
     this.#timer.clear()
@@ -183,7 +178,7 @@ export class UpstreamSession implements Expiring {
     this.#isEnding = true
     this.#events.onEnding(this)
     for (const stream of this.#connection.streams)
-      if (stream.id > lastStreamId) stream.close(errorCode.refusedStream, true)
+      if (stream.id > lastStreamId) stream.close(errorCode.refusedStream)
       else if (code !== errorCode.noError) stream.onLost(errorCode.cancel)
     if (this.isIdle) this.#connection.end()
   }

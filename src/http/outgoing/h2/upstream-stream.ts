@@ -207,8 +207,6 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
     this.#events?.onDrain()
   }
 
-  onEndSent(): void {}
-
   onClose(code: number): void {
     stallSweep.remove(this.#deadline)
     if (this.#events) this.fail(failureOf(code))

@@ -142,7 +142,7 @@ class ClientSession implements OpenConnection, StreamOwner {
     const { peerAddress, protocol } = this.peer
     const scheme = pseudoField(fields, ':scheme')
     if (scheme === protocol || scheme === undefined || scheme.toLowerCase() === protocol) return
-    if (!isHttp(scheme) || !this.options.isTrustedProxy(peerAddress))
+    if (!/^https?$/i.test(scheme) || !this.options.isTrustedProxy(peerAddress))
       throw new MalformedMessage(':scheme', `must be ${protocol}, as the connection is`)
   }
 
@@ -177,10 +177,6 @@ function pseudoField(fields: readonly string[], name: string): string | undefine
   for (let index = 0; fields[index]?.[0] === ':'; index += 2)
     if (fields[index] === name) return fields[index + 1]
   return undefined
-}
-
-function isHttp(scheme: string): boolean {
-  return /^https?$/i.test(scheme)
 }
 
 /** The size of a head as HTTP/1.1 would write it. */

@@ -184,9 +184,6 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
     this.#events?.onBodyError(new BodyTooSlow('the body arrives more slowly than limits.bodyRate'))
   }
 
-  /** Never called: only streams that this side has opened receive a head. */
-  onHead(): void {}
-
   onData(chunk: Buffer): void {
     if (this.#lingering !== undefined) {
       const deadline = this.#lingering.discard(chunk.length, this.session.options.connections.sweptAt)

@@ -132,6 +132,14 @@ interface PseudoFields {
   protocol: string | undefined
 }
 
+const pseudoNames = new Map<string, keyof PseudoFields>([
+  [':method', 'method'],
+  [':path', 'path'],
+  [':scheme', 'scheme'],
+  [':authority', 'authority'],
+  [':protocol', 'protocol'],
+])
+
 /**
  * Reads the pseudo-header fields, and checks that a request has those that it needs and no others.
  * @param raw name, value, name, value: they come first
@@ -152,29 +160,13 @@ function readPseudoFields(raw: readonly string[]): {
   }
   let index = 0
   for (; index + 1 < raw.length && raw[index]?.charCodeAt(0) === colon; index += 2) {
-    const key = keyOf(raw[index] ?? '')
+    const key = pseudoNames.get(raw[index] ?? '')
+    if (key === undefined) throw new MalformedStream('a pseudo-header field is not one of a request')
     if (pseudo[key] !== undefined) throw new MalformedStream(`:${key} is sent twice`)
     pseudo[key] = raw[index + 1] ?? ''
   }
   checkPseudoFields(pseudo)
   return { pseudo, end: index }
-}
-
-function keyOf(name: string): keyof PseudoFields {
-  switch (name) {
-    case ':method':
-      return 'method'
-    case ':path':
-      return 'path'
-    case ':scheme':
-      return 'scheme'
-    case ':authority':
-      return 'authority'
-    case ':protocol':
-      return 'protocol'
-    default:
-      throw new MalformedStream('a pseudo-header field is not one of a request')
-  }
 }
 
 /** RFC 9113 8.3.1, 8.5; RFC 8441 4. */

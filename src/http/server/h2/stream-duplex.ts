@@ -47,9 +47,6 @@ export class StreamDuplex extends Duplex implements StreamEvents {
     onDestroyed(error)
   }
 
-  /** Never called: only streams that this side has opened receive a head. */
-  onHead(): void {}
-
   onData(chunk: Buffer): void {
     this.#timer?.refresh()
     // A copy, as the stream may be read only after the chunk's memory has been reused.
@@ -69,8 +66,6 @@ export class StreamDuplex extends Duplex implements StreamEvents {
     this.#onWritten = undefined
     onWritten?.()
   }
-
-  onEndSent(): void {}
 
   onClose(code: number): void {
     this.#onClosed()

@@ -22,7 +22,7 @@ export class IdleSlots {
 
   /** Whether a connection is reserved for the next request of a client connection. */
   isBoundTo(client: Socket): boolean {
-    return this.#bound.has(client)
+    return this.#bound.byClient.has(client)
   }
 
   /**
@@ -38,7 +38,7 @@ export class IdleSlots {
 
   /** A connection that may carry a request of this user; undefined = there is none. */
   take(user: PoolUser, now: MonotonicMs): PoolSlot | undefined {
-    const bound = this.#bound.size === 0 ? undefined : this.#bound.take(user)
+    const bound = this.#bound.byClient.size === 0 ? undefined : this.#bound.take(user)
     if (bound === undefined) return this.#takeShared(now)
     if (isUsable(bound, now)) return bound
     this.#drop(bound)
@@ -77,7 +77,7 @@ export class IdleSlots {
   /** Closes them all. */
   close(): void {
     clearTimeout(this.#sweeper)
-    for (const { connection } of [...this.#slots, ...this.#bound]) connection?.destroy()
+    for (const { connection } of [...this.#slots, ...this.#bound.byClient.values()]) connection?.destroy()
   }
 
   #drop(slot: PoolSlot): void {
@@ -87,10 +87,10 @@ export class IdleSlots {
 
   readonly #sweep = (): void => {
     const now = monotonicClock()
-    for (const { connection } of [...this.#slots, ...this.#bound])
+    for (const { connection } of [...this.#slots, ...this.#bound.byClient.values()])
       if ((connection?.reusableUntil ?? 0) <= now) connection?.destroy()
     // One timer a second is cheaper than a timer for each request.
-    const isEmpty = this.#slots.length === 0 && this.#bound.size === 0
+    const isEmpty = this.#slots.length === 0 && this.#bound.byClient.size === 0
     this.#sweeper = isEmpty ? undefined : setTimeout(this.#sweep, sweepMs).unref()
   }
 }
@@ -104,26 +104,14 @@ function isUsable({ connection }: PoolSlot, now: MonotonicMs): boolean {
  * Each continues with the requests of its own client connection, and closes with it.
  */
 class BoundSlots {
-  readonly #slots = new Map<Socket, PoolSlot>()
-
-  get size(): number {
-    return this.#slots.size
-  }
-
-  has(client: Socket): boolean {
-    return this.#slots.has(client)
-  }
-
-  [Symbol.iterator](): Iterator<PoolSlot> {
-    return this.#slots.values()
-  }
+  readonly byClient = new Map<Socket, PoolSlot>()
 
   /** @returns false if no request can come for it: its client has gone, or shares its connection with others */
   add(slot: PoolSlot, user: PoolUser | undefined): boolean {
     const socket = user?.clientSocket
     if (socket === undefined || socket.destroyed) return false
     // A client connection keeps only one. An earlier one is removed at once: it only closes once this one is added.
-    const earlier = this.#slots.get(socket)
+    const earlier = this.byClient.get(socket)
     if (earlier) {
       this.remove(earlier)
       earlier.connection?.destroy()
@@ -131,7 +119,7 @@ class BoundSlots {
     const onClose = () => slot.connection?.destroy()
     socket.once('close', onClose)
     slot.owner = { socket, accountId: user?.accountId, onClose }
-    this.#slots.set(socket, slot)
+    this.byClient.set(socket, slot)
     return true
   }
 
@@ -140,7 +128,7 @@ class BoundSlots {
    * now.
    */
   take({ clientSocket, accountId }: PoolUser): PoolSlot | undefined {
-    const slot = clientSocket && this.#slots.get(clientSocket)
+    const slot = clientSocket && this.byClient.get(clientSocket)
     if (slot === undefined) return undefined
     const isOwn = slot.owner?.accountId === accountId
     this.remove(slot)
@@ -150,7 +138,7 @@ class BoundSlots {
   }
 
   takeOldest(): PoolSlot | undefined {
-    const [oldest] = this.#slots.values()
+    const [oldest] = this.byClient.values()
     if (oldest !== undefined) this.remove(oldest)
     return oldest
   }
@@ -161,7 +149,7 @@ class BoundSlots {
     if (owner === undefined) return
     slot.owner = undefined
     owner.socket.off('close', owner.onClose)
-    this.#slots.delete(owner.socket)
+    this.byClient.delete(owner.socket)
   }
 }
 

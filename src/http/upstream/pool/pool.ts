@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net'
 import { DeadlineSweep, UnorderedList } from '#platform/deadline-sweep.ts'
-import { type MonotonicClock, type MonotonicMs, monotonicClock } from '#platform/time.ts'
+import { type MonotonicClock, monotonicClock } from '#platform/time.ts'
 import { NoConnection } from '../../outgoing/failure.ts'
-import type { ConnectionOpener, OpenEvents, UpstreamConnection } from '../../outgoing/upstream-connection.ts'
-import type { Claim, PoolUser } from './parties.ts'
+import type { ConnectionOpener, OpenEvents } from '../../outgoing/upstream-connection.ts'
+import type { Claim } from './parties.ts'
 import { endStalled, IdleSlots, PoolSlot, type SlotEvents } from './pool-slots.ts'
 import { Share } from './share.ts'
 import type { Acquisition, ConnectionReceiver, Waiter } from './waiter.ts'
@@ -55,14 +55,6 @@ export class Pool {
     return mayTake ? this.#take(waiter, claim, isNew) : this.#enqueue(waiter, claim, isNew)
   }
 
-  #useIdle(user: PoolUser, claim: Claim | undefined, now: MonotonicMs): UpstreamConnection | undefined {
-    const slot = this.#idle.take(user, now)
-    if (slot?.connection === undefined) return undefined
-    slot.user = user
-    slot.claim = claim
-    return slot.connection
-  }
-
   /** Opens a connection that the pool does not count: for an upgrade, which keeps it, or for a health check. */
   open(receiver: ConnectionReceiver): Acquisition {
     const events: OpenEvents = {
@@ -92,9 +84,11 @@ export class Pool {
   #take(waiter: Waiter, claim: Claim | undefined, isNew: boolean): Acquisition {
     this.#share.take(claim)
     const now = monotonicClock()
-    const idle = isNew ? undefined : this.#useIdle(waiter.request, claim, now)
-    if (idle !== undefined) {
-      waiter.onConnection(idle, now)
+    const idle = isNew ? undefined : this.#idle.take(waiter.request, now)
+    if (idle?.connection !== undefined) {
+      idle.user = waiter.request
+      idle.claim = claim
+      waiter.onConnection(idle.connection, now)
       return nothingPending
     }
     // Idle connections count too, and this request needs a new one.
@@ -178,7 +172,7 @@ export class Pool {
 
   /** Serves those who have waited longest and are within their fair share. */
   #serveQueue(): void {
-    while (!this.#queue.isEmpty) {
+    while (this.#queue.size > 0) {
       const queued = this.#queue.next(this.#share)
       if (!queued) return
       this.#serveQueued(queued)
@@ -225,7 +219,7 @@ export class Pool {
 
   readonly #onStallTimer = (): void => {
     this.#stallTimer = undefined
-    if (this.#queue.isEmpty) return
+    if (this.#queue.size === 0) return
     endStalled(this.#slots, this.#queue.size, (this.#options.monotonic ?? monotonicClock)())
     this.#stallTimer = setTimeout(this.#onStallTimer, stallCheckMs).unref()
   }

@@ -12,10 +12,6 @@ export class WaitingQueue<Item extends Waiting> {
   #numbers = 0
   size = 0
 
-  get isEmpty(): boolean {
-    return this.#networks.size === 0
-  }
-
   add(item: Item): void {
     const { network, account } = item.claim
     item.number = ++this.#numbers
@@ -47,39 +43,24 @@ export class WaitingQueue<Item extends Waiting> {
 
   /** The request that has waited longest of those that may take a connection. */
   next(share: Share): Item | undefined {
-    const admission = new Admission(share)
+    /** Whether one more connection may be used while its body arrives: computed once, when first needed. */
+    let mayReceive: boolean | undefined
+    function isAdmitted({ claim, user }: Waiting): boolean {
+      if (!share.isWithin(claim)) return false
+      if (user.bodyProgress === 'whole') return true
+      mayReceive ??= share.mayReceive()
+      return mayReceive
+    }
     let longest: Waiting | undefined
     for (const network of this.#networks) {
-      const first = share.hasRoomFor(network) ? firstAdmitted(network, admission) : undefined
+      if (!share.hasRoomFor(network)) continue
+      let { first } = network
+      while (first && !isAdmitted(first)) first = first.after
       if (first && (longest?.number ?? Number.POSITIVE_INFINITY) > (first.number ?? 0)) longest = first
     }
     // The cast is sound: only `add` adds anything.
     return longest as Item | undefined
   }
-}
-
-/** Decides who may take a connection now. */
-class Admission {
-  readonly #share: Share
-  /** Whether one more connection may be used while its body arrives: computed once, when first needed. */
-  #mayReceive: boolean | undefined
-
-  constructor(share: Share) {
-    this.#share = share
-  }
-
-  admits({ claim, user }: Waiting): boolean {
-    if (!this.#share.isWithin(claim)) return false
-    if (user.bodyProgress === 'whole') return true
-    this.#mayReceive ??= this.#share.mayReceive()
-    return this.#mayReceive
-  }
-}
-
-function firstAdmitted({ first }: ClientNetwork, admission: Admission): Waiting | undefined {
-  let item = first
-  while (item && !admission.admits(item)) item = item.after
-  return item
 }
 
 export interface QueueEvents {
