@@ -1,7 +1,6 @@
 import { type Language, localeOf } from '#platform/languages.ts'
 import * as de from './de/de.ts'
-import type { Texts } from './en/en.ts'
-import * as en from './en/en.ts'
+import { en, type Texts } from './en/en.ts'
 
 export type { Texts }
 

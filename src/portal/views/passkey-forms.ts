@@ -2,7 +2,6 @@ import { passkeyNameLengthMax, passkeysMax } from '#identity/second-factor/passk
 import { time } from '#platform/pages/format.ts'
 import { attributeIf, type Content, card, emptyState, type Html, html, icon } from '#platform/pages/html.ts'
 import type { Passkey, SecondFactor } from '#store/portal-access.ts'
-import { confirmByPasskeyPath } from '../sign-in-paths.ts'
 import { field, fieldError, foldedForm, form, formMessage, hidden } from './form.ts'
 import {
   emptyForm,
@@ -179,8 +178,8 @@ export function confirmByPasskeyPage(frame: PageFrame, state: FormState & { read
         title: texts.use,
         lead: texts.lead,
         body: passkeyForm(frame, passkeys, {
-          action: confirmByPasskeyPath,
-          options: `${confirmByPasskeyPath}/options`,
+          action: '/confirm/passkey',
+          options: '/confirm/passkey/options',
           state,
           body: hidden({ next: state.next }),
           text: texts.submit,
