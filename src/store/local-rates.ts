@@ -88,7 +88,6 @@ export function createLocalRates(monotonic: MonotonicClock) {
 
   return {
     take,
-    /** How many subjects are kept. */
     size: () => debts.size,
   }
 }
