@@ -3,23 +3,13 @@ import { Writable } from 'node:stream'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import type { Invocation, Terminal } from './command.ts'
 
-/** Asks the person at the terminal. */
-interface Asker {
-  /** A line, as the terminal lets them edit it. */
-  line(question: string): Promise<string>
-  /** A line that is not shown while it is typed. */
-  hidden(question: string): Promise<string>
-  /** Afterwards the input no longer keeps the process running. */
-  close(): void
-}
-
 /** Whether somebody can be asked: standard input and standard error are both a terminal. */
 export function isInteractive({ input, err }: Terminal): boolean {
   return input === undefined && err.isTTY === true && process.stdin.isTTY === true
 }
 
-/** @throws OperatorError from its functions where the input ends */
-export function openAsker({ err }: Terminal): Asker {
+/** Asks the person at the terminal. @throws OperatorError from its functions where the input ends */
+export function openAsker({ err }: Terminal) {
   let isHidden = false
   const shown = new Writable({
     write: (text, _encoding, done) => {
@@ -61,7 +51,14 @@ export function openAsker({ err }: Terminal): Asker {
     }
   }
 
-  return { line: async (question) => (await line(question)).trim(), hidden, close: () => reader.close() }
+  return {
+    /** As the terminal lets them edit it. */
+    line: async (question: string) => (await line(question)).trim(),
+    /** Not shown while it is typed. */
+    hidden,
+    /** Afterwards the input no longer keeps the process running. */
+    close: () => reader.close(),
+  }
 }
 
 export const yesOption = {

@@ -5,7 +5,6 @@ import { suggest } from '#platform/text.ts'
 import type { Output } from './output.ts'
 import { redactTarget } from './redact.ts'
 
-/** One option of a command. */
 export interface Option {
   readonly multiple?: boolean
   /** One-letter alias. */
@@ -61,7 +60,6 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** Options of every command. */
 export const commonOptions: Readonly<Record<string, Option>> = {
   config: {
     value: 'FILE',

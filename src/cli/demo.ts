@@ -1,8 +1,11 @@
+import type { IncomingMessage } from 'node:http'
 import { accountDefaults } from '#accounts/account-input.ts'
 import type { CreatedAccount } from '#accounts/accounts.ts'
 import type { ConfigInput } from '#config/load.ts'
 import { accessTokenPath } from '#gateway/routes/own-operations.ts'
+import { listen } from '#gateway/server/listen.ts'
 import { createCarriers, keyField } from '#identity/carriers.ts'
+import { createServer } from '#platform/http.ts'
 import type { Log } from '#platform/log/log.ts'
 import { shellWord } from '#platform/text.ts'
 import { spanText } from '#platform/time.ts'
@@ -105,4 +108,41 @@ async function linesToPaste(
 
 export function withDemoUpstream(input: ConfigInput, url: string): ConfigInput {
   return { ...input, settings: [...(input.settings ?? []), `upstreams.demo.targets=[{url: "${url}"}]`] }
+}
+
+const shownBytesMax = 65_536
+
+/** Starts a backend on a free port of this machine that answers with the request that it received, as JSON. */
+export async function openEchoServer(): Promise<{ readonly url: string; close(): void }> {
+  const server = createServer(async (request, response) => {
+    const { method, url, headers } = request
+    const body = await readText(request)
+    const answer = JSON.stringify(
+      { message: 'This is the demo backend. It received:', method, url, headers, body },
+      undefined,
+      2,
+    )
+    response.writeHead(200, {
+      'Content-Type': 'application/json',
+      'Content-Length': Buffer.byteLength(answer),
+    })
+    response.end(answer)
+  })
+  const port = await listen(server, { host: '127.0.0.1', port: 0 }, 'upstreams.demo')
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close: () => {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+/** The part of the body that is shown; the rest is read and dropped. */
+async function readText(request: IncomingMessage): Promise<string> {
+  let text = ''
+  for await (const chunk of request) {
+    if (text.length < shownBytesMax) text += String(chunk)
+  }
+  return text.slice(0, shownBytesMax)
 }

@@ -75,7 +75,6 @@ async function spool(input: AsyncIterable<unknown>): Promise<FileHandle> {
   }
 }
 
-/** The error for an import file with invalid lines. */
 export function invalidLines({ name }: ImportSource, count: number): OperatorError {
   return new OperatorError(`${name} has ${countOf(count, 'invalid line')}; nothing was imported`, {
     hint: 'Fix them and import the file again.',
@@ -132,25 +131,22 @@ export async function createPrivateFile(
 }
 
 /** A new file for keys, as JSON lines, which only its owner can read. */
-export interface KeysFile {
-  /** Returns once the keys are on disk. @throws OperatorError */
-  add(keys: readonly NewKeys[]): Promise<void>
-  /** Closes the file, and removes it if it has no keys. */
-  close(): Promise<void>
-}
+export type KeysFile = Awaited<ReturnType<typeof openKeysFile>>
 
 /** @throws OperatorError if it exists, or cannot be written */
-export async function openKeysFile(path: string): Promise<KeysFile> {
+export async function openKeysFile(path: string) {
   const { file, failed } = await createPrivateFile(path, {
     exists: 'exists, and may have keys that are shown nowhere else',
     hint: 'Choose another name. Nothing was changed.',
   })
   let isEmpty = true
   return {
-    add: async (keys) => {
+    /** Returns once the keys are on disk. @throws OperatorError */
+    add: async (keys: readonly NewKeys[]) => {
       isEmpty = false
       await append(file, keys).catch(failed)
     },
+    /** Removes the file if it has no keys. */
     close: async () => {
       await file.close()
       if (isEmpty) await unlink(path)

@@ -107,7 +107,6 @@ export const questions: readonly Question[] = [
   },
 ]
 
-/** What was written. */
 export interface WrittenConfig {
   readonly warnings: readonly string[]
   /** The sealing key that was created for it; undefined = there was one, or the gateway creates it. */

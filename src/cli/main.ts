@@ -124,7 +124,6 @@ function describe(error: GatehouseError): string {
   return detail ?? title
 }
 
-/** The help page of one command. */
 function commandHelp(command: Command): string {
   const options = Object.entries(optionsOf(command)).map(
     ([name, option]) => [formsOf(name, option), option.help] as const,

@@ -27,7 +27,6 @@ export interface Operator extends AccountActions {
   readonly subjects: BlockedSubjects
   readonly receivers: ReceiverActions
   readonly passwords: Passwords
-  /** Creates the audit entry of an action. */
   readonly auditEntry: AuditEntryFactory
 }
 

@@ -53,12 +53,7 @@ export async function writeChunks(out: Output, chunks: AsyncIterable<string>): P
 const intervalMs = { terminal: 500, other: 10_000 } as const
 
 /** The progress of long work, on standard error. */
-export interface Progress {
-  /** @param count how much is done so far */
-  report(count: number): void
-  /** Shows what was done in the end, if anything was shown before. */
-  end(): void
-}
+export type Progress = ReturnType<typeof createProgress>
 
 interface ProgressOptions {
   /** Such as `checked`. */
@@ -73,13 +68,7 @@ interface ProgressOptions {
 }
 
 /** Shows nothing for work that is finished before the first interval has passed. */
-export function createProgress({
-  verb,
-  noun,
-  total,
-  err,
-  now = () => performance.now(),
-}: ProgressOptions): Progress {
+export function createProgress({ verb, noun, total, err, now = () => performance.now() }: ProgressOptions) {
   const isTerminal = err.isTTY === true
   const everyMs = isTerminal ? intervalMs.terminal : intervalMs.other
   const startedAt = now()
@@ -95,14 +84,16 @@ export function createProgress({
   }
 
   return {
-    report: (count) => {
+    /** @param count how much is done so far */
+    report: (count: number): void => {
       latest = count
       const at = now()
       if (at < next) return
       next = at + everyMs
       show(at)
     },
-    end: () => {
+    /** Shows what was done in the end, if anything was shown before. */
+    end: (): void => {
       if (shown === '') return
       if (!shown.startsWith(`${verb} ${latest} `)) show(now())
       if (isTerminal) err.write('\n')

@@ -17,7 +17,6 @@ export function print({ out }: Terminal, lines: readonly string[]): void {
   out.write(`${lines.join('\n')}\n`)
 }
 
-/** Prints a message to standard error. */
 export function printToStderr({ err }: Terminal, line: string): void {
   err.write(`${line}\n`)
 }
@@ -45,16 +44,16 @@ export function table<Row>(
   return all.map((row) => tableRow(row, widths))
 }
 
-export function tableCells<Row>(rows: readonly Row[], columns: Columns<Row>): readonly (readonly string[])[] {
+function tableCells<Row>(rows: readonly Row[], columns: Columns<Row>): readonly (readonly string[])[] {
   return rows.map((row) => Object.values(columns).map((show) => String(show(row) ?? '') || '-'))
 }
 
 /** How wide each column must be. */
-export function columnWidths(rows: readonly (readonly string[])[]): readonly number[] {
+function columnWidths(rows: readonly (readonly string[])[]): readonly number[] {
   return (rows[0] ?? []).map((_, column) => widthOf(rows, column))
 }
 
-export function tableRow(row: readonly string[], widths: readonly number[]): string {
+function tableRow(row: readonly string[], widths: readonly number[]): string {
   return row
     .map((cell, column) => cell.padEnd(widths[column] ?? 0))
     .join('  ')
@@ -94,4 +93,49 @@ export const csvOption = {
 export function wantsCsv({ asJson, flag }: Invocation): boolean {
   if (asJson && flag('csv')) throw new UsageError('--csv and --json exclude each other')
   return flag('csv')
+}
+
+/** The text of a list whose items come in batches, as all of them may not fit into memory. */
+export interface ListFormat<Item> {
+  batch(items: readonly Item[]): string
+  /** After the last batch. */
+  end(): string
+}
+
+/** One list in JSON. */
+export function createJsonFormat<Item>(dataOf: (item: Item) => unknown): ListFormat<Item> {
+  let isEmpty = true
+  return {
+    batch: (items) => {
+      if (items.length === 0) return ''
+      const texts = items.map((item) => JSON.stringify(dataOf(item), undefined, 2).replaceAll(/^/gm, '  '))
+      const start = isEmpty ? '[' : ','
+      isEmpty = false
+      return `${start}\n${texts.join(',\n')}`
+    },
+    end: () => (isEmpty ? '[]\n' : '\n]\n'),
+  }
+}
+
+/** A table whose columns are wide enough for the first batch, and for the widest cells that are known. */
+export function createTableFormat<Item>({
+  columns,
+  widest = [],
+  whenEmpty,
+}: {
+  readonly columns: Columns<Item>
+  readonly widest?: readonly string[]
+  readonly whenEmpty: string
+}): ListFormat<Item> {
+  let widths: readonly number[] | undefined
+  return {
+    batch: (items) => {
+      const rows = tableCells(items, columns)
+      const heading = widths ? [] : [Object.keys(columns)]
+      const shown = widths ?? columnWidths([...heading, widest, ...rows])
+      widths = shown
+      return [...heading, ...rows].map((row) => `${tableRow(row, shown)}\n`).join('')
+    },
+    end: () => (widths ? '' : `${whenEmpty}\n`),
+  }
 }

@@ -4,9 +4,7 @@ import { parseJsonObject } from '#platform/json.ts'
 import type { Gateway } from '#runtime/gateway.ts'
 
 /** The file that tells other programs the gateway's URLs, while it accepts requests. */
-export interface ReadyFile {
-  write(gateway: Pick<Gateway, 'url' | 'opsUrl' | 'decideUrl' | 'redirectUrl'>): void
-}
+export type ReadyFile = ReturnType<typeof createReadyFile>
 
 /**
  * Checks, before anything is started, that the file can be written. The file of another running gateway stays until
@@ -14,7 +12,7 @@ export interface ReadyFile {
  * Each process removes its own file when it exits.
  * @throws OperatorError if it cannot be written: a program that waits for it would wait forever
  */
-export function createReadyFile(path: string): ReadyFile {
+export function createReadyFile(path: string) {
   // Named by process: two gateways that start at once do not overwrite each other's temporary file.
   const temporaryPath = `${path}.${process.pid}.tmp`
 
@@ -37,7 +35,7 @@ export function createReadyFile(path: string): ReadyFile {
   })
   process.once('exit', remove)
   return {
-    write: ({ url, opsUrl, decideUrl, redirectUrl }) =>
+    write: ({ url, opsUrl, decideUrl, redirectUrl }: Gateway) =>
       attempt(() => {
         // Renamed only when it is complete: no reader ever sees half of it.
         const urls = { url, opsUrl, decideUrl, redirectUrl }

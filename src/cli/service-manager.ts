@@ -2,17 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import type { Environment } from '#config/secrets.ts'
 import type { Log } from '#platform/log/log.ts'
 
-/** Tells the service manager the state of this process, with the messages of sd_notify(3). */
-interface ServiceManager {
-  /** The process serves requests; also called after each reload, whether it succeeded or failed. */
-  ready(): void
-  reloading(): void
-  /** After this only the messages of the watchdog are sent. */
-  stopping(): void
-  /** To be called at the end. */
-  close(): void
-}
-
 /**
  * Node has no Unix datagram sockets, so a shell reads lines and calls systemd-notify, which waits until its message has
  * been read, as the service manager has to see who sent it. There is one shell for all messages, because starting a
@@ -23,11 +12,11 @@ command -v systemd-notify >/dev/null || exit 127
 while read -r line; do systemd-notify $line; done`
 const notFound = 127
 
-/** @param options undefined = no messages are sent */
-export function openServiceManager(
-  options: ServiceManagerOptions | undefined,
-  log: Pick<Log, 'warn'>,
-): ServiceManager {
+/**
+ * Tells the service manager the state of this process, with the messages of sd_notify(3).
+ * @param options undefined = no messages are sent
+ */
+export function openServiceManager(options: ServiceManagerOptions | undefined, log: Pick<Log, 'warn'>) {
   let shell: ChildProcess | undefined
   let isStopping = false
   let isUseless = options === undefined
@@ -64,12 +53,14 @@ export function openServiceManager(
   }
 
   return {
+    /** The process serves requests; also called after each reload, whether it succeeded or failed. */
     ready: () => {
       if (!isStopping) tell('READY=1')
     },
     reloading: () => {
       if (!isStopping) tell(`RELOADING=1 MONOTONIC_USEC=${process.hrtime.bigint() / 1_000n}`)
     },
+    /** After this only the messages of the watchdog are sent. */
     stopping: () => {
       tell('STOPPING=1')
       isStopping = true

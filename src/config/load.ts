@@ -168,7 +168,6 @@ function resolveWithSecrets(
   return { config: resolveConfig(tree, { secret, resolvePath }), secrets }
 }
 
-/** The environment that a config is read with. */
 export function environmentOf({ env = process.env }: Pick<ConfigInput, 'env'>): Environment {
   return env
 }
@@ -230,7 +229,6 @@ function positionOf(source: Source): readonly [number, number] {
   return source.kind === 'file' ? [source.line, source.column] : [Number.MAX_SAFE_INTEGER, 0]
 }
 
-/** One option with its effective value. */
 interface EffectiveOption {
   readonly path: string
   readonly value: unknown

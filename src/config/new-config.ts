@@ -5,9 +5,7 @@ import { isBinary, readProgramFile } from '#platform/package.ts'
 import type { ConfigInput } from './load.ts'
 import { shippedConfig } from './read-config-file.ts'
 
-/** What a new config is made from. */
 export interface NewConfig {
-  /** Where the backend listens. */
   readonly upstream: string
   /** Path prefix of the requests that go to it. */
   readonly path: string

@@ -72,7 +72,6 @@ export function formatProblem({ source, path, ...texts }: Problem): string {
   return printable(`${formatSource(source)}  ${formatPath(path)}: ${problemText(texts)}`)
 }
 
-/** What is wrong, and what to do. */
 export function problemText({ message, hint }: Pick<Problem, 'message' | 'hint'>): string {
   return hint === undefined ? message : `${message}: ${hint}`
 }

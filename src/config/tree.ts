@@ -144,24 +144,16 @@ function nameOf(key: unknown, aliasTargets: ReadonlyMap<unknown, unknown>): stri
   return isSeq(node) ? '[…]' : '{…}'
 }
 
-/** Where a node begins in the text. */
 function offsetOf(node: unknown): number | undefined {
   return isNode(node) ? node.range?.[0] : undefined
 }
 
-/** Finds options in the text of a YAML file. */
-interface Locator {
-  /** Where the value at a path begins; if it is not in the file, where the nearest parent begins. */
-  offsetOfValue(path: Path): number
-  /** Where the name of the option at a path begins; an item of a list has no name, so its value is used instead. */
-  offsetOfKey(path: Path): number
-}
-
-/** @param aliasTargets what each alias refers to */
-export function createLocator(contents: unknown, aliasTargets: ReadonlyMap<unknown, unknown>): Locator {
+/** Finds options in the text of a YAML file. @param aliasTargets what each alias refers to */
+export function createLocator(contents: unknown, aliasTargets: ReadonlyMap<unknown, unknown>) {
   // Cached, as there may be a look-up for each option, and searching a large map each time would take minutes.
   const pairsOf = new Map<unknown, ReadonlyMap<string, Pair>>()
 
+  /** Where the value at a path begins; if it is not in the file, where the nearest parent begins. */
   function offsetOfValue(path: Path): number {
     for (let length = path.length; length > 0; length--) {
       const offset = offsetOf(nodeAt(path.slice(0, length)))
@@ -170,6 +162,7 @@ export function createLocator(contents: unknown, aliasTargets: ReadonlyMap<unkno
     return 0
   }
 
+  /** Where the name of the option at a path begins; an item of a list has no name, so its value is used instead. */
   function offsetOfKey(path: Path): number {
     const pair = pairOf(targetOf(nodeAt(path.slice(0, -1))), path.at(-1))
     return offsetOf(pair?.key) ?? offsetOfValue(path)

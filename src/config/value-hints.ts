@@ -148,7 +148,6 @@ function variableOf(path: Path): string {
   return `GATEHOUSE__${parts.join('__')}`
 }
 
-/** The hint for the value at a path of a tree. */
 export function unreplacedHintAt(tree: unknown, path: Path): string {
   return unreplacedHint(valueAt(tree, path), path)
 }

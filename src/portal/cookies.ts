@@ -94,7 +94,6 @@ export function createPortalCookies({ path, isSecure, isAlone, tokens }: PortalC
       const token = request.cookies.get(formName)
       return token !== undefined && formTokenPattern.test(token) ? token : undefined
     },
-    /** Sets a new form token, and returns it. */
     setFormToken: (request: PortalRequest): string => {
       const token = randomText(formTokenLength)
       request.cookies.set(formName, token, attributes)
@@ -134,7 +133,6 @@ export const portalCookieNames: readonly string[] = [
   noticeCookieName,
 ].flatMap((name) => [name, `__Secure-${name}`, `__Host-${name}`])
 
-/** Name of the cookie that holds the token of a session. */
 export function sessionCookieName(options: NamePrefix): string {
   return `${prefixOf(options)}${sessionCookie}`
 }

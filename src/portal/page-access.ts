@@ -161,3 +161,36 @@ const enrolmentPaths: ReadonlySet<string> = new Set<PortalPath>([
 export function isForEnrolment(path: string): boolean {
   return enrolmentPaths.has(path)
 }
+
+/** The first page after signing in. */
+export const startPath = '/integration' satisfies PortalPath
+
+/**
+ * Where an OpenID provider sends browsers back to. Each has a path of its own, so that none can send them back in place
+ * of another (RFC 9700 4.4).
+ * @param name undefined = the provider without one
+ */
+export function callbackPathOf(name: string | undefined): string {
+  const named = '/sign-in/oidc/callback/:id' satisfies PortalPath
+  return name === undefined ? '/sign-in/oidc/callback' : named.replace(':id', name)
+}
+
+const oidcPaths: ReadonlySet<string> = new Set<PortalPath>([
+  '/sign-in/oidc',
+  '/sign-in/oidc/callback',
+  '/sign-in/oidc/callback/:id',
+  '/sign-in/take-over',
+  '/confirm',
+])
+
+/** Whether a page only exists if the config has a provider. */
+export function isOidcPath(path: string): boolean {
+  return oidcPaths.has(path)
+}
+
+const passkeyPattern = /^\/(?:sign-in|confirm|profile\/two-factor)\/passkeys?(?:\/|$)/
+
+/** Whether a page only exists if the portal has passkeys. */
+export function isPasskeyPath(path: string): boolean {
+  return passkeyPattern.test(path)
+}

@@ -62,7 +62,6 @@ export interface PortalOptions {
   /** The origin of the portal itself. */
   readonly origin: string
   readonly signIn: SignIn
-  /** Whether set-up links can be mailed. */
   readonly canMailLinks: boolean
   /** undefined = people sign in by password only. */
   readonly oidc: PortalOidc | undefined
@@ -74,7 +73,6 @@ export interface PortalOptions {
   readonly actionsOf: AccountActionsOf
   readonly emailVerification: EmailVerification
   readonly passwordResets: PasswordResets
-  /** Limits the actions of an account. */
   readonly limiter: Pick<RateLimiter, 'take'>
   readonly cookies: PortalCookies
   readonly clock: Clock

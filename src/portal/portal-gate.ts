@@ -80,7 +80,6 @@ export function createPortalGate({ options, notices }: Pick<PortalParts, 'option
 export type PageDecision =
   /** The page is only the action of a form: a browser that navigates to it is redirected to the page with the form. */
   | 'form-page'
-  /** Anyone may access the page. */
   | 'public'
   /** The viewer of the session may access the page. */
   | 'signed-in'
@@ -96,7 +95,6 @@ interface PageDecisionOptions {
    * cookie, but it is not looked up (`explain`), and so the viewer's role is not checked either.
    */
   findViewer(): Promise<Viewer | 'unchecked' | undefined>
-  /** Who must have a second factor. */
   readonly requireSecondFactor: SecondFactorPolicy
 }
 

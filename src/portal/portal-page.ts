@@ -46,7 +46,6 @@ export interface FormHandlers<Context> {
   readonly refused?: (context: Context, error: unknown) => PageResult | Promise<PageResult>
 }
 
-/** Whether a page is public. */
 export function isPublic(page: PortalPage): page is PublicPage {
   return audienceOf(page.path) === 'anyone'
 }

@@ -33,7 +33,6 @@ export function isPost({ method }: Pick<PortalRequest, 'method'>): boolean {
   return method === 'POST'
 }
 
-/** Whether a browser navigates to a page. */
 export function isPageNavigation(request: PortalHead): boolean {
   return (request.method === 'GET' || request.method === 'HEAD') && acceptsHtml(request)
 }

@@ -22,7 +22,6 @@ export interface PageResponse {
   readonly kind: 'page'
   /** The nonce of its style and script. */
   readonly nonce: string
-  /** Whether it shows images of this origin. */
   readonly hasImages: boolean
   readonly html: Html
   readonly status: number
@@ -76,7 +75,6 @@ export const securityHeaders: Headers = {
 
 type ContentResponse = Extract<PortalResponse, { readonly kind: 'content' }>
 
-/** The HTTP response. */
 export type PortalResponse =
   | {
       readonly kind: 'content'
@@ -99,7 +97,6 @@ export function answerPage({ html: page, nonce, hasImages, status, headers }: Pa
   }
 }
 
-/** Redirects by GET. */
 export function answerRedirect(location: string): PortalResponse {
   return { kind: 'content', status: 303, headers: { Location: location }, body: undefined }
 }

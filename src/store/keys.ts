@@ -109,7 +109,6 @@ export interface ImportedKeyStore {
   importSecretKeys(imports: readonly KeyImport[]): Promise<readonly SecretKeyAdded[]>
   /** The account of an imported key; only the account shows whether it still has the key, and whether it is valid. */
   findImportedKey(digest: Uint8Array): Promise<string | undefined>
-  /** Whether there is any imported key. */
   hasImportedKeys(): Promise<boolean>
 }
 

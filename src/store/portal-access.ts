@@ -56,7 +56,6 @@ export interface Passkey {
   readonly usedAt?: EpochMs | undefined
 }
 
-/** The passkeys of an account. */
 export function passkeysOf({ secondFactor }: Pick<PortalAccess, 'secondFactor'>): readonly Passkey[] {
   return secondFactor?.passkeys ?? []
 }
@@ -97,7 +96,6 @@ export function identityKeysOf({ portal }: HasPortal): readonly string[] {
   return portal.identities.map(identityKeyOf)
 }
 
-/** A one-time link. */
 export interface OneTimeLink {
   /** SHA-256 of its token, base64url. */
   readonly digest: string

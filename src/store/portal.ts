@@ -63,7 +63,6 @@ export interface PortalStore extends SecondFactorStore {
   touchPortalSession(accountId: string, id: string, seen: Visitor & { readonly at: EpochMs }): Promise<void>
   /** Active sessions, newest first; those of one moment in the order of their IDs. */
   listPortalSessions(accountId: string, now: EpochMs): Promise<readonly PortalSession[]>
-  /** Ends the session with this ID. */
   readonly endPortalSession: AccountVerb<string>
   /** Ends all portal sessions; false where there is no such account. */
   endPortalSessions(accountId: string, audit?: AuditEntry): Promise<boolean>
@@ -145,7 +144,6 @@ type PasswordAttemptCount =
   | { readonly kind: 'counted'; readonly inARow: number }
   | { readonly kind: 'refused' | 'unknown' }
 
-/** The outcome of an attempt. */
 export type AttemptOutcome =
   /** A known client has the right password: earlier failures no longer count. */
   | 'known-client'

@@ -83,7 +83,6 @@ export interface QuotaGrant {
 }
 
 export interface QuotaState {
-  /** All that was granted. */
   readonly granted: number
   readonly holders: ReadonlyMap<string, QuotaHolder>
 }
@@ -179,7 +178,6 @@ function reservable(
   return Math.max(few, many)
 }
 
-/** What processes have reserved together. */
 function reservedBy(holders: QuotaState['holders']): number {
   let sum = 0
   for (const { reserved } of holders.values()) sum += reserved
@@ -200,7 +198,6 @@ export function quotaUsed(
   return Math.max(0, granted - unused + (own?.uncounted ?? 0))
 }
 
-/** The day or month of a moment. */
 export function quotaWindow(per: Quota['per'], now: EpochMs): QuotaWindow {
   const today = dayOf(now)
   return per === 'day'

@@ -50,19 +50,16 @@ export interface RateResult {
   readonly resetMs: number
 }
 
-/** How much of a rate is left. */
 export function allowanceOf(policy: string, rate: Rate, { remaining, resetMs }: RateResult): Allowance {
   return { policy, limit: rate.limit, windowMs: rate.perMs, remaining, resetMs }
 }
 
-/** How much of a rate is left, and when one more request is allowed. */
 export function exceededRateOf(policy: string, rate: Rate, result: RateResult): ExceededRate {
   return { ...allowanceOf(policy, rate, result), retryMs: result.retryMs }
 }
 
 /** Counters that the workers of one instance share. */
 export interface InstanceCounts {
-  /** How many workers there are. */
   readonly workers: number
   /** As `RateStore.takeFromRate`. */
   take(purpose: CountedPurpose, subject: string, rate: Rate): Promise<RateResult>

@@ -1,7 +1,6 @@
 import type { EpochMs } from '#platform/time.ts'
 import type { KeyQuota } from './quotas.ts'
 
-/** What is stored of a key. */
 export interface StoredKey {
   /** SHA-256 of the key. */
   readonly digest: Uint8Array

@@ -31,7 +31,6 @@ export interface SessionStore {
   listSessionPositions(accountId: string, page: SessionsPage): Promise<readonly SessionPosition[]>
   /** False if there is no such session or it has already ended. */
   endSession(id: string, end: SessionEnd, audit?: AuditEntry): Promise<boolean>
-  /** Ends all sessions of an account. */
   endSessions(accountId: string, audit?: AuditEntry): Promise<boolean>
 }
 
@@ -105,7 +104,6 @@ export interface Visitor {
   readonly userAgent: string
 }
 
-/** How much of a User-Agent is kept. */
 export const userAgentLengthMax = 200
 
 type RotationDecision =

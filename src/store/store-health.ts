@@ -22,7 +22,6 @@ export interface StoreState {
   readonly risks: readonly string[]
 }
 
-/** Notifies listeners of writes. */
 export function createWriteListeners() {
   const { notify, add } = createListeners<boolean>()
 

@@ -7,7 +7,6 @@ import type { AuditEntry } from './audit-entry.ts'
  * not in the store.
  */
 export interface SubjectStore {
-  /** undefined = it is not blocked. */
   findBlockedSubject(principalId: string): Promise<BlockedSubject | undefined>
   /** @returns false if it was already blocked, in which case it keeps the earlier time */
   blockSubject(blocked: BlockedSubject, audit?: AuditEntry): Promise<boolean>

@@ -53,7 +53,6 @@ export interface UsageCount {
   readonly day: number
   /** The name of the secret key of the request, or of the one that its token was issued for. */
   readonly key: string
-  /** The name of the route. */
   readonly route: string
   readonly requests: number
   readonly units: number
@@ -73,7 +72,6 @@ export function compareUsage(one: UsageCount, other: UsageCount): number {
   return one.day - other.day || compareTexts(one.key, other.key) || compareTexts(one.route, other.route)
 }
 
-/** The sums of some counts. */
 export function totalOf(counts: readonly UsageCount[]): Pick<UsageCount, 'requests' | 'units'> {
   const total = { requests: 0, units: 0 }
   for (const { requests, units } of counts) {

@@ -1,6 +1,5 @@
 import t, { type Test } from 'tap'
-import { pageAccess } from '#portal/page-access.ts'
-import { isOidcPath, isPasskeyPath } from '#portal/sign-in-paths.ts'
+import { isOidcPath, isPasskeyPath, pageAccess } from '#portal/page-access.ts'
 import { ask } from '../gateway/support/ask.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { run } from './run.ts'

@@ -18,7 +18,6 @@ export const profileOptions = {
   role: { value: 'R', help: `Role, such as User or Admin; default ${defaultRole}.` },
 } as const
 
-/** The changes that the options name. */
 export function readChanges(invocation: Invocation): AccountChanges {
   const given = {
     isVerified: readBoolean(invocation, 'verified'),
@@ -66,7 +65,6 @@ function readBoolean(invocation: Invocation, option: string): boolean | undefine
   return text === 'true'
 }
 
-/** An account as text. */
 export function accountLines(account: Account): string[] {
   const { id, email, role, isVerified, isDisabled, plan, createdAt } = account
   return fieldLines({

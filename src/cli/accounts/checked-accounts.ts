@@ -5,9 +5,14 @@ import { createAccountLineReader, createLineSorter, findBadLines, importMax } fr
 import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
 import type { Invocation } from '../command.ts'
 import { type ImportSource, recordsOf } from '../files.ts'
-import { createJsonFormat, createTableFormat, type ListFormat } from '../list-format.ts'
 import { createProgress, isReaderGone, type Progress } from '../output.ts'
-import { type Columns, printToStderr } from '../print.ts'
+import {
+  type Columns,
+  createJsonFormat,
+  createTableFormat,
+  type ListFormat,
+  printToStderr,
+} from '../print.ts'
 
 /** What the check of a whole file has found. */
 export interface CheckedAccounts {
@@ -120,7 +125,6 @@ export function isCsvWanted({ asJson, terminal }: Pick<Invocation, 'asJson' | 't
   return !asJson && terminal.out.isTTY !== true
 }
 
-/** The columns of the keys of new accounts. */
 export const keyColumns: Columns<CreatedAccount> = {
   ID: ({ account }) => account.id,
   'E-MAIL': ({ account }) => account.email,

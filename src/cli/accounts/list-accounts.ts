@@ -12,10 +12,16 @@ import { formatDay } from '#platform/time.ts'
 import { matchesEvery } from '#store/account-filter.ts'
 import type { Account, ListedAccount } from '#store/accounts.ts'
 import { type Command, type Invocation, type Option, UsageError } from '../command.ts'
-import { createJsonFormat, createTableFormat, type ListFormat } from '../list-format.ts'
 import { withOperator } from '../operator.ts'
 import { writeChunks } from '../output.ts'
-import { csvOption, printToStderr, wantsCsv } from '../print.ts'
+import {
+  createJsonFormat,
+  createTableFormat,
+  csvOption,
+  type ListFormat,
+  printToStderr,
+  wantsCsv,
+} from '../print.ts'
 
 /** The options, by the names that the admin API has for them. */
 const optionNames = {

@@ -18,8 +18,7 @@ import { createTracer } from '#ops/tracing/tracer.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { createBrowserParts } from '#runtime/assembly/forward-parts.ts'
 import { describeDecision, describeSecondTargets, describeUpstream } from './describe-forward.ts'
-import { describeLimits } from './describe-limits.ts'
-import { describeRoute, type FoundRoute } from './describe-route.ts'
+import { describeLimits, describeRoute, type FoundRoute } from './describe-route.ts'
 import {
   type CredentialBounds,
   describeCors,

@@ -23,7 +23,6 @@ export interface Step {
   readonly facts: Readonly<Record<string, unknown>>
 }
 
-/** The result of a step, as text and as data. */
 export type StepResult = Pick<Step, 'detail' | 'facts'>
 
 /** The part of a result about something that the request does not have. */

@@ -21,7 +21,6 @@ import type { Store } from '#store/store.ts'
 export interface ReadOnlyAuth {
   /** They reject with `store-unavailable` if the store is unreachable. */
   readonly schemes: Schemes
-  /** The clock of the schemes. */
   readonly clock: Clock
   close(): Promise<void>
 }

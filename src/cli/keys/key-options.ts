@@ -7,7 +7,6 @@ import { printData } from '../print.ts'
 
 // What several commands about keys share: printing a new one, the grace period, and the names of options in errors.
 
-/** What is printed of a new key. */
 interface NewKeyView {
   readonly kind: 'secret' | 'API'
   readonly data: (key: string) => unknown

@@ -1,7 +1,13 @@
 import { findFieldErrors, knownRoles, similarRole } from '#accounts/account-input.ts'
 import { parseRequestTarget } from '#gateway/routes/request-target.ts'
-import { contrastMin, contrastOn, readableOn, type Theme } from '#portal/branding.ts'
-import { imageKindOf, logoBytesMax } from '#portal/logo.ts'
+import {
+  contrastMin,
+  contrastOn,
+  imageKindOf,
+  logoBytesMax,
+  readableOn,
+  type Theme,
+} from '#portal/branding.ts'
 import { adminRole } from '#store/accounts.ts'
 import { hostProblem } from '../hosts.ts'
 import { formatPath, type Path, type Warning } from '../problem.ts'

@@ -171,7 +171,6 @@ async function deleteAccount(context: SignedInContext, account: Account): Promis
   return redirectTo('/accounts', 'account-deleted')
 }
 
-/** The page of an account. */
 async function showAccount(
   context: SignedInContext,
   account: Account,

@@ -17,7 +17,6 @@ import { lineMessage } from '../texts/translate-message.ts'
 import { type ImportView, importPage } from '../views/accounts/import-page.ts'
 import { emptyForm } from '../views/frame.ts'
 
-/** Largest file of accounts to import. */
 const importBytesMax = 10_485_760
 
 /** The page to create accounts from a file, for Admins. */

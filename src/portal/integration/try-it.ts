@@ -20,12 +20,10 @@ import {
 } from '../views/integration/try-it-card.ts'
 import { callGateway, callTimeoutMs, type GatewayRequest, type GatewayResponse } from './call-gateway.ts'
 
-/** A route that an account may call. */
 interface CallableRoute extends TryItRoute {
   readonly auth: RouteOptions['auth']
 }
 
-/** How much of a body is shown. */
 const shownBodyLengthMax = 2_000
 
 /** The routes that would admit the account with a key without scopes; public ones last. */

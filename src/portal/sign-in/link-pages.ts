@@ -3,10 +3,10 @@ import { recordFailure } from '#gateway/arrival/outcome.ts'
 import { needsSecondFactor } from '#identity/second-factor/second-factors.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import { formRefusal } from '../forms/refusal.ts'
+import { startPath } from '../page-access.ts'
 import type { PageContext } from '../page-context.ts'
 import type { CreatePages } from '../portal-page.ts'
 import { type PageResult, redirectTo } from '../portal-response.ts'
-import { startPath } from '../sign-in-paths.ts'
 import { emptyForm } from '../views/frame.ts'
 import {
   forgottenPage,

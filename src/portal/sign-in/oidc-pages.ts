@@ -2,19 +2,12 @@ import { recordAccount } from '#gateway/arrival/outcome.ts'
 import { TakeOverNeeded } from '#identity/oidc/oidc-sign-in.ts'
 import type { SignedIn } from '#identity/portal/portal-sessions.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { startPath } from '../page-access.ts'
 import type { PageContext, SignedInContext } from '../page-context.ts'
 import type { Beginning, Flow, PortalProvider } from '../portal-oidc.ts'
 import { type CreatePages, queryOf } from '../portal-page.ts'
 import type { PortalRequest } from '../portal-request.ts'
 import { continueTo, leaveTo, type PageResult, redirectTo, safeRedirectPath } from '../portal-response.ts'
-import {
-  callbackPath,
-  confirmPath,
-  namedCallbackPath,
-  startPath,
-  startSignInPath,
-  takeOverPath,
-} from '../sign-in-paths.ts'
 import { takeOverPage } from '../views/sign-in-page.ts'
 
 /** Pages that lead to the OpenID providers and back; none if the config has no provider. */
@@ -74,7 +67,7 @@ export const oidcPages: CreatePages = ({ oidc, cookies, path: base, origin }) =>
       } catch (error) {
         if (!(error instanceof TakeOverNeeded)) throw error
         takeOvers.set(request, { person: error.person, provider: name, idToken, next: flow.next })
-        return continueTo(base + takeOverPath)
+        return continueTo(`${base}/sign-in/take-over`)
       }
     }
     // Checked again, as the check before sealing may be outdated.
@@ -111,11 +104,11 @@ export const oidcPages: CreatePages = ({ oidc, cookies, path: base, origin }) =>
   }
 
   return [
-    { path: startSignInPath, get: start },
-    { path: callbackPath, get: (context) => finish(context, undefined) },
-    { path: namedCallbackPath, get: (context) => finish(context, context.request.param('id')) },
-    { path: takeOverPath, get: askToTakeOver, post: takeOver },
-    { path: confirmPath, get: startConfirmation },
+    { path: '/sign-in/oidc', get: start },
+    { path: '/sign-in/oidc/callback', get: (context) => finish(context, undefined) },
+    { path: '/sign-in/oidc/callback/:id', get: (context) => finish(context, context.request.param('id')) },
+    { path: '/sign-in/take-over', get: askToTakeOver, post: takeOver },
+    { path: '/confirm', get: startConfirmation },
   ]
 }
 

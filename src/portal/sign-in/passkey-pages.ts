@@ -2,11 +2,11 @@ import type { PasskeyFlow, PasskeyGiven } from '#identity/second-factor/passkey-
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import type { Account } from '#store/accounts.ts'
 import { formRefusal } from '../forms/refusal.ts'
+import { startPath } from '../page-access.ts'
 import type { PageContext, SignedInContext } from '../page-context.ts'
 import { type CreatePages, type PortalPage, queryOf } from '../portal-page.ts'
 import type { PortalPasskeys } from '../portal-passkeys.ts'
 import { redirectTo, safeRedirectPath } from '../portal-response.ts'
-import { confirmByPasskeyPath, startPath } from '../sign-in-paths.ts'
 import { csrfField } from '../views/form.ts'
 import { emptyForm, type FormState } from '../views/frame.ts'
 import { confirmByPasskeyPage } from '../views/passkey-forms.ts'
@@ -29,7 +29,7 @@ function confirmationPages(passkeys: PortalPasskeys): readonly PortalPage[] {
 
   return [
     {
-      path: confirmByPasskeyPath,
+      path: '/confirm/passkey',
       bytesMax: passkeyFormBytesMax,
       get: async (context) => showForm(context, queryOf(context)('next')),
       post: async (context) => {

@@ -8,18 +8,17 @@ import { SecondFactorNeeded } from '#identity/second-factor/second-factors.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Form } from '../forms/body.ts'
 import { formRefusal, inWordsOf } from '../forms/refusal.ts'
+import { startPath } from '../page-access.ts'
 import type { PageContext, PortalOptions, SignedInContext } from '../page-context.ts'
 import { signOutAtProvider } from '../portal-oidc.ts'
 import { type CreatePages, type PortalPage, queryOf } from '../portal-page.ts'
 import type { PortalRequest } from '../portal-request.ts'
 import { continueTo, leaveTo, type PageResult, redirectTo, safeRedirectPath } from '../portal-response.ts'
-import { startPath } from '../sign-in-paths.ts'
 import { emptyForm } from '../views/frame.ts'
 import { signInCodePage } from '../views/second-factor.ts'
 import { signInPage } from '../views/sign-in-page.ts'
 import { flowOf, givenIn, passkeyFormBytesMax } from './passkey-pages.ts'
 
-/** Pages to sign in and out. */
 export const signInPages: CreatePages = (options) => {
   const { signIn, cookies, oidc, passkeys } = options
 

@@ -1,5 +1,5 @@
 import { type Language, localeOf } from '#platform/languages.ts'
-import { de } from './de/de.ts'
+import * as de from './de/de.ts'
 import { en, type Texts } from './en/en.ts'
 
 export type { Texts }

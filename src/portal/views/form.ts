@@ -78,7 +78,6 @@ ${hint !== undefined && html`<p class="hint" id="${id}-hint">${hint}</p>`}
 ${error !== undefined && fieldError(`${id}-error`, error)}</div>`
 }
 
-/** The field `email`. */
 export function emailField(
   state: FormState,
   options: Omit<FieldOptions, 'name' | 'type' | 'lengthMax'>,
@@ -155,7 +154,6 @@ export function foldedForm(
   return html`<details class="act"${attributeIf(hasErrors(state), 'open')}><summary${isDanger && html` class="danger"`}>${summary}</summary>${form(frame, options)}</details>`
 }
 
-/** The error of a field. */
 export function fieldError(id: string, text: string): Html {
   return html`<p class="wrong" id="${id}">${icon('bad')}<span>${text}</span></p>`
 }
@@ -173,7 +171,6 @@ export function button(text: string, look: string = ''): Html {
   return html`<button${look !== '' && html` class="${look}"`}>${text}</button>`
 }
 
-/** A fact about an account. */
 export function factRow(text: string, hint: Content): Html {
   return row(text, hint, undefined)
 }

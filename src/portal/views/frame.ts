@@ -9,7 +9,6 @@ import type { Texts } from '../texts/texts.ts'
 export interface PageFrame extends PageMoment {
   /** The path of the portal, such as `/portal`. */
   readonly base: string
-  /** The name of the portal. */
   readonly brand: string
   readonly assets: {
     readonly style: string
@@ -20,13 +19,11 @@ export interface PageFrame extends PageMoment {
   readonly nonce: string
   readonly language: Language
   readonly texts: Texts
-  /** The CSRF token for forms. */
   readonly csrfToken: string
   /** The viewer; undefined = nobody is signed in. */
   readonly viewer: PageViewer | undefined
   /** Roles to suggest: the built-in ones and those that routes name. */
   readonly roles: readonly string[]
-  /** Whether set-up links can be mailed. */
   readonly canMailLinks: boolean
   /** The names of the plans in the config. */
   readonly plans: readonly string[]
@@ -62,9 +59,7 @@ export interface ScopedRoute {
   readonly text: string
 }
 
-/** An OpenID provider. */
 export interface FrameProvider {
-  /** undefined = it has no name. */
   readonly name: string | undefined
   readonly label: string
 }

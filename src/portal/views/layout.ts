@@ -22,7 +22,6 @@ interface PageLayout {
   readonly body: Content
   /** Beside the heading. */
   readonly actions?: Content
-  /** The link to the parent page. */
   readonly breadcrumb?: { readonly href: string; readonly text: string }
 }
 

@@ -82,7 +82,6 @@ export function actsRow(columns: number, acts: Content): Html {
   return html`<tr class="acts"><td colspan="${columns}"><div class="acts-list">${acts}</div></td></tr>`
 }
 
-/** The head of a table. */
 export function titleRow(titles: readonly Content[]): Html {
   return html`<thead><tr>${titles.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>`
 }

@@ -2,7 +2,6 @@ import { passkeyNameLengthMax, passkeysMax } from '#identity/second-factor/passk
 import { time } from '#platform/pages/format.ts'
 import { attributeIf, type Content, card, emptyState, type Html, html, icon } from '#platform/pages/html.ts'
 import type { Passkey, SecondFactor } from '#store/portal-access.ts'
-import { confirmByPasskeyPath } from '../sign-in-paths.ts'
 import { field, fieldError, foldedForm, form, formMessage, hidden } from './form.ts'
 import {
   emptyForm,
@@ -20,7 +19,6 @@ interface PasskeyFormOptions {
   readonly action: string
   /** Where the script gets the options to ask the browser with; a path below the portal. */
   readonly options: string
-  /** Whether a new passkey is made. */
   readonly isNew?: boolean
   readonly state: FormState
   readonly body: Content
@@ -180,8 +178,8 @@ export function confirmByPasskeyPage(frame: PageFrame, state: FormState & { read
         title: texts.use,
         lead: texts.lead,
         body: passkeyForm(frame, passkeys, {
-          action: confirmByPasskeyPath,
-          options: `${confirmByPasskeyPath}/options`,
+          action: '/confirm/passkey',
+          options: '/confirm/passkey/options',
           state,
           body: hidden({ next: state.next }),
           text: texts.submit,

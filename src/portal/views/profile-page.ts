@@ -15,7 +15,6 @@ interface ProfileView {
   /** Whether mail can be sent; if not, an Admin verifies and changes e-mails. */
   readonly canSend: boolean
   readonly hasSecondFactor: boolean
-  /** The form that was refused. */
   readonly refused?: RefusedForm<ProfileForm> | undefined
 }
 

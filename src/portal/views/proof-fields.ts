@@ -1,7 +1,6 @@
 import { type Html, html } from '#platform/pages/html.ts'
 import { passwordLength } from '#platform/secrets/passwords.ts'
 import type { SecondFactor } from '#store/portal-access.ts'
-import { confirmByPasskeyPath, confirmPath } from '../sign-in-paths.ts'
 import { type FieldOptions, field, fieldError } from './form.ts'
 import { type FormState, type FrameOidc, type FramePasskeys, type PageFrame, providerQuery } from './frame.ts'
 
@@ -30,7 +29,7 @@ export function passkeyConfirmation(
   { path }: FramePasskeys,
   text = form.orByPasskey,
 ): Html {
-  return html`<p class="hint">${text(`${base}${confirmByPasskeyPath}?next=${encodeURIComponent(path)}`)}</p>`
+  return html`<p class="hint">${text(`${base}/confirm/passkey?next=${encodeURIComponent(path)}`)}</p>`
 }
 
 /** Asks the viewer to authenticate again at a provider, and afterwards says that it was done. */
@@ -39,7 +38,7 @@ function confirmationPart({ base, texts: { form } }: PageFrame, oidc: FrameOidc)
   if (isConfirmed) return html`<p class="hint">${form.confirmed}</p>`
   const links = linked.map(
     (provider, index) =>
-      html`${index > 0 && form.or}<a href="${base}${confirmPath}${providerQuery(provider, path)}">${form.confirmWith(provider.label)}</a>`,
+      html`${index > 0 && form.or}<a href="${base}/confirm${providerQuery(provider, path)}">${form.confirmWith(provider.label)}</a>`,
   )
   return html`<p class="hint">${hasPassword ? form.orAtProvider(links) : form.firstAtProvider(links)}</p>`
 }

@@ -23,7 +23,6 @@ interface SecondFactorView {
   readonly isRequired: boolean
   /** New recovery codes, shown only now. */
   readonly codes?: readonly string[] | undefined
-  /** The form that was refused. */
   readonly refused?: RefusedForm<SecondFactorForm> | undefined
   readonly refusedPasskey?: RefusedPasskeyForm | undefined
 }

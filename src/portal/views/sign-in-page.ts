@@ -1,5 +1,4 @@
 import { type Html, html } from '#platform/pages/html.ts'
-import { confirmPath, startSignInPath, takeOverPath } from '../sign-in-paths.ts'
 import { emailField, field, form, formMessage, hidden } from './form.ts'
 import {
   emptyForm,
@@ -97,23 +96,22 @@ export function takeOverPage(
 ): Html {
   const { label } = from
   const texts = frame.texts.signIn.takeOver
-  const next = encodeURIComponent(confirmPath + providerQuery(from, ''))
+  const next = encodeURIComponent(`/confirm${providerQuery(from, '')}`)
   const keep = acceptsPasswords && html`<p>${texts.keep(`${frame.base}/sign-in?next=${next}`, label)}</p>`
   const body = html`<p>${texts.usedBefore(html`<strong>${email}</strong>`, label)}</p>
 ${keep}
 <p><strong>${acceptsPasswords ? texts.otherwise : texts.only}</strong> ${texts.consequences}</p>
 ${form(frame, {
-  action: takeOverPath,
+  action: '/sign-in/take-over',
   body: html`<button class="danger wide">${texts.submit}</button>`,
 })}`
   const after = html`<a href="${frame.base}/sign-in">${texts.back}</a>`
   return signedOutPage(frame, { title: texts.title, body, after })
 }
 
-/** The links that lead to the providers, on the sign-in page. */
 function providerLinks({ base, texts }: PageFrame, { providers }: FrameOidc, next: string): readonly Html[] {
   return providers.map(
     (provider) =>
-      html`<a class="button wide" href="${base}${startSignInPath}${providerQuery(provider, next)}">${texts.signIn.withProvider(provider.label)}</a>`,
+      html`<a class="button wide" href="${base}/sign-in/oidc${providerQuery(provider, next)}">${texts.signIn.withProvider(provider.label)}</a>`,
   )
 }

@@ -36,7 +36,6 @@ interface BackupEnd {
   readonly sha256: string
 }
 
-/** The summary of a backup that was written. */
 export interface WrittenBackup extends Omit<BackupEnd, 'end'> {
   readonly bytes: number
   /** How many accounts there were. */

@@ -120,14 +120,12 @@ interface Values {
   readonly 'number?': number | null
 }
 
-/** A record of one kind. */
 export type RecordOf<Kind extends RecordKind> = { readonly kind: Kind } & {
   readonly [Name in keyof Fields[Kind]]: Fields[Kind][Name] extends FieldType
     ? Values[Fields[Kind][Name]]
     : never
 }
 
-/** A record of any of these kinds. */
 export type AnyRecord<Kinds extends RecordKind> = { [Kind in Kinds]: RecordOf<Kind> }[Kinds]
 
 /** What a backup contains. */

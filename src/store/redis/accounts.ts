@@ -26,7 +26,6 @@ const createScript = loadScript('create-accounts', { isLogged: true, isAudited: 
 const saveScript = loadScript('save-account', { isLogged: true, isAudited: true })
 const deleteScript = loadScript('delete-account', { isLogged: true, isAudited: true })
 
-/** How many accounts are read at once. */
 const readAtOnce = 200
 
 /** What other slices need of the accounts. */

@@ -42,7 +42,6 @@ export function openCommandClient(options: RedisOptions) {
     return client.status === 'connect' ? timeoutReason : 'not connected'
   }
 
-  /** The meaning of a command's error. */
   function toFailure(error: unknown): StoreFailure {
     if (error instanceof StoreFailure) return error
     if (error instanceof ReplyError) {

@@ -24,7 +24,6 @@ interface ScriptOptions {
   readonly isAudited?: boolean
 }
 
-/** Loads a script of this folder. */
 export function loadScript(
   name: string,
   { isLogged = false, isAudited = false }: ScriptOptions = {},

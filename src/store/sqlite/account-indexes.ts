@@ -80,7 +80,6 @@ function createHolderIndex<Bound extends SQLInputValue>(
   const replace = prepare(`INSERT OR REPLACE INTO ${table} (${column}, account_id) VALUES (?, ?)`)
   const remove = prepare(`DELETE FROM ${table} WHERE ${column} = ? AND account_id = ?`)
 
-  /** The account that has it. */
   function holderOf(bound: Bound): string | undefined {
     const row = select.get(bound)
     return row && String(row.account_id)

@@ -13,7 +13,6 @@ import { type Row, selectOf, valuesOf } from './rows.ts'
 
 /** How many counts are read at once, which takes a few milliseconds, before other requests are served. */
 const countsAtOnce = 2_000
-/** How many principals are listed at once. */
 const principalsAtOnce = 500
 /** How many batches are remembered as added: those of an hour, at two per second. */
 const batchesKept = 7_200

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { logoBytesMax } from '#portal/logo.ts'
+import { logoBytesMax } from '#portal/branding.ts'
 import { type Files, load, minimalConfig, problemMessages } from '../config-fixtures.ts'
 
 const mail = { host: 'smtp.example.com', from: 'gatehouse@example.com' }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { imageKindOf } from '#portal/logo.ts'
+import { imageKindOf } from '#portal/branding.ts'
 
 const typeOf = (content: string | Buffer) => imageKindOf(Buffer.from(content))?.type
 

@@ -6,7 +6,6 @@ import { emptyForm, type FormState, type PageFrame } from '../frame.ts'
 import { page } from '../layout.ts'
 import { verifiedBadge } from '../parts.ts'
 
-/** The form for a new account. */
 export function newAccountPage(frame: PageFrame, state: FormState = emptyForm): Html {
   const { accounts } = frame.texts
   const texts = accounts.new

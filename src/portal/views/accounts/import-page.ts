@@ -20,7 +20,6 @@ export interface ImportView {
   readonly isMailed?: boolean
 }
 
-/** Invalid lines listed at most. */
 const badLinesShown = 200
 
 /** The page to import a file of accounts: all of them, or none if a line is invalid. */

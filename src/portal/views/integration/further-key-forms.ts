@@ -80,15 +80,12 @@ function summaryOf({ texts: { furtherKeys } }: PageFrame, text: string, name: st
   return html`${text}<span class="visually-hidden">${furtherKeys.ofKey(name)}</span>`
 }
 
-/** The choices of when a key ends. */
 function endChoices({ texts: { furtherKeys } }: PageFrame): readonly Choice[] {
   return graceChoices.map((seconds) => ({ value: String(seconds), text: furtherKeys.endChoices[seconds] }))
 }
 
-/** How many scopes are explained. */
 const explainedMax = 20
 
-/** Explains which routes each scope is for. */
 function scopesHint({ scopedRoutes, texts: { furtherKeys } }: PageFrame): Html {
   const scopes = [...new Set(scopedRoutes.flatMap((route) => route.scopes))].toSorted().slice(0, explainedMax)
   const explained = scopes.map((scope) => {

@@ -12,7 +12,6 @@ export interface FurtherKeysView {
   readonly keys: DefaultKeysStatus
   /** The secret keys other than the default one. */
   readonly furtherKeys: readonly SecretKeyStatus[]
-  /** The key that was just created. */
   readonly createdKey?: CreatedKey | undefined
   /** The form of a key that was refused. */
   readonly refusedKeyForm?: RefusedKeyForm | undefined
@@ -132,7 +131,6 @@ function keyRow(frame: PageFrame, key: SecretKeyStatus): Html {
   ]}</tr>`
 }
 
-/** How many routes are named. */
 const namedRoutesMax = 5
 
 function accessOf(frame: PageFrame, { scopes, addresses, quota }: SecretKeyStatus): Html {

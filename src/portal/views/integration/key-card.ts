@@ -14,11 +14,9 @@ import { currentPasswordField } from '../proof-fields.ts'
 export interface KeyCardsView {
   readonly accountId: string
   readonly keys: DefaultKeysStatus
-  /** How requests may carry secret keys. */
   readonly snippets: { readonly carriers: Carriers }
   /** The key that this page reveals. */
   readonly shown?: ShownKey | undefined
-  /** The form that was refused. */
   readonly refused?: (RefusedForm<'reveal' | 'reset'> & { readonly kind: KeyKind }) | undefined
 }
 

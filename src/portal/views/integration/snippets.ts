@@ -16,7 +16,6 @@ export interface SnippetOptions {
   readonly baseUrl: string
   /** A path that the account may call. */
   readonly path: string
-  /** How requests may carry secret keys. */
   readonly carriers: Carriers
 }
 

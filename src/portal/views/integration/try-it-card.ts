@@ -11,7 +11,6 @@ import { form, options } from '../form.ts'
 import type { PageFrame } from '../frame.ts'
 import { codeBlock } from '../parts.ts'
 
-/** A route that can be tried. */
 export interface TryItRoute {
   readonly name: string
   readonly path: string

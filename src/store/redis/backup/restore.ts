@@ -16,7 +16,6 @@ const finishScript = loadScript('finish-restore', { isLogged: true })
 
 /** After this time without a write another process may take over, as a batch takes milliseconds. */
 const deadAfterMs = 10_000
-/** How many accounts are removed at once. */
 const removalBatchSize = 100
 
 /** Writes the records, and the ID of the store last: without it gateways do not use the data. */
