@@ -52,7 +52,7 @@ function serverMetadata(metadata: unknown, issuer: string, url: string): ServerM
 }
 
 /** Where people sign in at an issuer, and where clients get its tokens. */
-interface SignInEndpoints {
+export interface SignInEndpoints {
   readonly authorization: string
   readonly token: string
   /** Whether each of its authorization responses names it in `iss` (RFC 9207 3). */
