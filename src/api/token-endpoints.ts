@@ -3,7 +3,7 @@ import type { HeldKeys } from '#accounts/held-keys.ts'
 import { arrivalOf, visitorOf } from '#gateway/arrival/endpoint-arrival.ts'
 import { ambiguousCookie } from '#gateway/browser/browser-fields.ts'
 import type { PublicPath } from '#gateway/routes/own-operations.ts'
-import { countFailure } from '#identity/limits/failures.ts'
+import { countFailureOrThrow } from '#identity/limits/failures.ts'
 import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
 import type { Sessions } from '#identity/tokens/sessions.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
@@ -123,22 +123,12 @@ export interface FailedKeyPairOptions {
 }
 
 /** @returns a function that counts a wrong pair, and throws `too-many-failures`, or else the error */
-export function createFailedKeyPairCount(options: FailedKeyPairOptions) {
-  return async function countFailedKeyPair(request: FastifyRequest, error: unknown): Promise<never> {
+export function createFailedKeyPairCount({ limiter, failures }: FailedKeyPairOptions) {
+  return async function countFailedKeyPair({ raw }: FastifyRequest, error: unknown): Promise<never> {
     if (error instanceof GatehouseError && error.code === 'credentials-invalid')
-      await countClientFailure(options, request)
+      await countFailureOrThrow(limiter, failures, arrivalOf(raw).client.address)
     throw error
   }
-}
-
-/** @throws GatehouseError `too-many-failures` */
-async function countClientFailure(
-  { limiter, failures }: FailedKeyPairOptions,
-  { raw }: FastifyRequest,
-): Promise<void> {
-  const { address } = arrivalOf(raw).client
-  const excess = await countFailure(limiter, failures, { address, isMalformed: false })
-  if (excess) throw excess
 }
 
 export interface HeldKeysEndpointOptions extends FailedKeyPairOptions {
@@ -146,13 +136,14 @@ export interface HeldKeysEndpointOptions extends FailedKeyPairOptions {
 }
 
 /** Ends a key for whoever holds it. The answer is the same whether or not there was such a key. */
-export function revokeKeyEndpoint({ heldKeys, ...options }: HeldKeysEndpointOptions): OwnEndpoint {
+export function revokeKeyEndpoint({ heldKeys, limiter, failures }: HeldKeysEndpointOptions): OwnEndpoint {
   return {
     handler: async (request, reply) => {
       const key = readKey(request)
+      const visitor = visitorOf(request.raw)
       // Every call counts: the answer does not say whether there was such a key.
-      await countClientFailure(options, request)
-      await heldKeys.end(key, visitorOf(request.raw))
+      await countFailureOrThrow(limiter, failures, visitor.address)
+      await heldKeys.end(key, visitor)
       reply.header('Cache-Control', 'no-store')
       return {}
     },

@@ -5,7 +5,7 @@ import { createOwnPaths } from '#gateway/routes/own-paths.ts'
 import { createRouteTable } from '#gateway/routes/table.ts'
 import { answerOptions } from '#gateway/server/no-content.ts'
 import type { Traffic } from '#gateway/server/server.ts'
-import { framingNames, NameTable } from '#http/message/name-table.ts'
+import { framingTable } from '#http/message/name-table.ts'
 import { usualFieldReader } from '../setup/carriers.ts'
 import { until } from '../setup/net.ts'
 import { connectRaw } from '../setup/raw-client.ts'
@@ -60,7 +60,7 @@ async function startReloadingServer(t: Test, proxy: (arrival: Arrival) => void) 
         },
         handleOrdinary: () => {},
       },
-      names: new NameTable(framingNames),
+      names: framingTable,
       fastLane: undefined,
     }
   }

@@ -53,7 +53,7 @@ export interface PlanReports {
 }
 
 /** How many requests of a subject have passed in a window. */
-export type ReadQuotaUsed = (subject: string, window: string) => Promise<number>
+type ReadQuotaUsed = (subject: string, window: string) => Promise<number>
 
 export interface PlanReportsOptions {
   readonly plans: Plans

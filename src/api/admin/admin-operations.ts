@@ -18,7 +18,7 @@ import { type AdminOperationOptions, idOf, page, pageSchema } from './admin-requ
 import { applyOperations } from './apply-operations.ts'
 import { keyOperations } from './key-operations.ts'
 import { sessionOperations } from './session-operations.ts'
-import { type SubjectOperationOptions, subjectOperations } from './subject-operations.ts'
+import { subjectOperations } from './subject-operations.ts'
 import { usageOperations } from './usage-operations.ts'
 
 export interface AdminOptions {
@@ -35,7 +35,7 @@ const confirmInPortal =
 
 /** The admin API: the Admin actions of the portal, for programs. */
 export function adminOperations(options: AdminOptions): AdminOperations {
-  const { actionsOf, subjectsOf, isPortalSession } = options
+  const { actionsOf, subjectsOf, isPortalSession, hasSetupLinks, clock } = options
 
   async function mayChangeOwn({ raw }: FastifyRequest): Promise<boolean> {
     const { sessionId } = principalOf(arrivalOf(raw).outcome) ?? {}
@@ -49,12 +49,13 @@ export function adminOperations(options: AdminOptions): AdminOperations {
     return actionsOf(actorOf(request))
   }
 
-  const parts: AdminOperationOptions & SubjectOperationOptions = {
-    ...options,
+  const parts: AdminOperationOptions = {
     actionsOf: (request) => actionsOf(actorOf(request)),
+    subjectsOf: (request) => subjectsOf(actorOf(request)),
     actionsWithoutPassword,
     mayChangeOwn,
-    subjectsOf: (request) => subjectsOf(actorOf(request)),
+    hasSetupLinks,
+    clock,
   }
   return {
     ...accountOperations(parts),

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { AccountActions } from '#accounts/account-actions.ts'
 import { pageLimitMax } from '#accounts/account-search.ts'
+import type { BlockedSubjects } from '#identity/issuers/subjects.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { type JsonSchema, objectSchema, textOrNull } from '#platform/json-schema.ts'
 import type { Clock } from '#platform/time.ts'
@@ -29,6 +30,8 @@ export function pageData<Item, Data>(
 export interface AdminOperationOptions {
   /** Account actions on behalf of the calling Admin, who is named in the audit log. */
   actionsOf(request: FastifyRequest): AccountActions
+  /** Actions on users of foreign issuers, on behalf of the same. */
+  subjectsOf(request: FastifyRequest): BlockedSubjects
   /**
    * For actions for which the portal asks for the password on one's own account. Here no password can be asked for, so
    * they are refused to an Admin who calls with the access cookie of a portal session and names their own account.

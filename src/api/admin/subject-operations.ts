@@ -1,8 +1,7 @@
-import type { FastifyRequest } from 'fastify'
-import { type BlockedSubjects, blockedSubjectData } from '#identity/issuers/subjects.ts'
+import { blockedSubjectData } from '#identity/issuers/subjects.ts'
 import { objectSchema, text, time } from '#platform/json-schema.ts'
 import { type AdminOperations, operation } from '../operation.ts'
-import { pageData, pageQuery, pageSchema } from './admin-request.ts'
+import { type AdminOperationOptions, pageData, pageQuery, pageSchema } from './admin-request.ts'
 
 export const subject = objectSchema({
   issuer: { ...text, description: 'Name of the issuer in the config.' },
@@ -15,13 +14,7 @@ export const blockedSubject = objectSchema({
   blockedAt: time,
 })
 
-/** What the operations on users of foreign issuers need. */
-export interface SubjectOperationOptions {
-  /** Actions on behalf of the calling Admin, who is named in the audit log. */
-  subjectsOf(request: FastifyRequest): BlockedSubjects
-}
-
-export function subjectOperations({ subjectsOf }: SubjectOperationOptions) {
+export function subjectOperations({ subjectsOf }: AdminOperationOptions) {
   return {
     '/api/v1/admin/subjects': {
       GET: operation({

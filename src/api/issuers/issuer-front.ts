@@ -3,7 +3,7 @@ import { arrivalOf } from '#gateway/arrival/endpoint-arrival.ts'
 import { fetchJson } from '#identity/issuers/fetch-json.ts'
 import type { FindSignInEndpoints } from '#identity/issuers/issuer-discovery.ts'
 import type { MayReturnTo } from '#identity/issuers/redirect-uris.ts'
-import { countFailure } from '#identity/limits/failures.ts'
+import { countFailureOrThrow } from '#identity/limits/failures.ts'
 import { createLookUpGuard } from '#identity/limits/look-up-guard.ts'
 import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
@@ -124,23 +124,17 @@ export function createTokenRelay(
   /** Asks only while the client's network has not sent too many codes and tokens that turned out to be wrong. */
   async function askGuarded(address: string, form: URLSearchParams): Promise<IssuerAnswer> {
     const admission = await guard.admit(address, 'bearer')
-    if (!admission) await countRefused(address)
+    if (!admission) await countFailureOrThrow(limiter, failures, address)
     if (admission !== true)
       throw issuerUnavailable(new Error('too many requests of the client network are in progress'))
     let answer: IssuerAnswer | undefined
     try {
       answer = await ask(form)
-      if (answer.status !== 200) await countRefused(address)
+      if (answer.status !== 200) await countFailureOrThrow(limiter, failures, address)
       return answer
     } finally {
       guard.release(address, answer === undefined)
     }
-  }
-
-  /** @throws GatehouseError `too-many-failures` */
-  async function countRefused(address: string): Promise<void> {
-    const excess = await countFailure(limiter, failures, { address, isMalformed: false })
-    if (excess) throw excess
   }
 
   return async (request, reply) => {

@@ -82,7 +82,7 @@ export function openReadOnlyAuth(config: Config, clock: Clock): ReadOnlyAuth {
 /** What a gate decides by, so that it counts and changes nothing. */
 export function readOnlyGateOptions(
   schemes: Schemes,
-  config: Parameters<typeof createGateChecks>[0]['config'],
+  config: Config,
   clock: Clock,
 ): Omit<GateOptions<GatedRoute>, 'findRoute' | 'steps'> {
   return {

@@ -1,4 +1,4 @@
-import { framingNames, NameTable } from '#http/message/name-table.ts'
+import { framingTable } from '#http/message/name-table.ts'
 import { onlyValueOf } from '#http/request-head.ts'
 import type { Principal } from '#identity/decision.ts'
 import { parseTraceparent, type Trace, type Tracer, traceparentOf } from '#ops/tracing/tracer.ts'
@@ -35,14 +35,12 @@ export interface DecideTraffic extends Pick<ArrivalReader, 'trusted'> {
   readonly decide: DecideHandler
 }
 
-const names = new NameTable(framingNames)
-
 /**
  * The listener for other proxies: they describe a request, and are told whether to forward it, and with which identity.
  */
 export function createDecideServer(options: ListenerOptions<DecideTraffic>): ArrivalServer {
   return createArrivalServer<DecideTraffic, DecideArrival>(options, {
-    names: () => names,
+    names: () => framingTable,
     read: (exchange, head, { read }) => read(exchange, head),
     handle: (arrival, { decide }) => decide(arrival),
     refuse: refuseDecision,

@@ -5,12 +5,6 @@ import { endGrpcCall, isGrpcCall } from '../refusals/grpc-calls.ts'
 /** End a call whose credential was revoked while it was open: 16 is UNAUTHENTICATED. */
 const revokedCallLines = 'grpc-status: 16\r\ngrpc-message: revoked\r\n'
 
-/** Long-lived gRPC calls, which end when their credential does, like WebSockets. */
-export interface GrpcCalls {
-  /** A call was forwarded. Many backends begin their response only when they have something to say. */
-  onForwarded(): void
-}
-
 interface GrpcCallsOptions {
   /** See OpenCallers. */
   followStream(arrival: Arrival, end: () => void): () => void
@@ -24,8 +18,13 @@ interface GrpcCallsOptions {
  */
 const tickMs = 100
 
-/** Searches the open requests at intervals: a list of all calls would keep each in memory until the next search. */
-export function createGrpcCalls({ followStream, openArrivals }: GrpcCallsOptions): GrpcCalls {
+/**
+ * Ends long-lived gRPC calls when their credential does, like WebSockets. The open requests are searched at intervals:
+ * a list of all calls would keep each in memory until the next search.
+ * @returns what to call when a call was forwarded: many backends begin their response only when they have something to
+ *   say
+ */
+export function createGrpcCallFollower({ followStream, openArrivals }: GrpcCallsOptions): () => void {
   /** The calls that are followed, and the function that stops following each. */
   const followed = new Map<Arrival, () => void>()
   let timer: NodeJS.Timeout | undefined
@@ -51,11 +50,9 @@ export function createGrpcCalls({ followStream, openArrivals }: GrpcCallsOptions
     timer = undefined
   }
 
-  return {
-    onForwarded: () => {
-      hasForwarded = true
-      timer ??= setInterval(tick, tickMs).unref()
-    },
+  return () => {
+    hasForwarded = true
+    timer ??= setInterval(tick, tickMs).unref()
   }
 }
 

@@ -36,7 +36,6 @@ import type { RouteTable } from '../routes/table.ts'
 import { joinTunnel } from './join-tunnel.ts'
 import { answerOptions } from './no-content.ts'
 import type { OpenCallers } from './open-callers.ts'
-import type { GrpcCalls } from './open-grpc-calls.ts'
 import type { UsageMeter } from './usage-meter.ts'
 
 interface ProxyOptions extends HeadPreparationOptions {
@@ -46,7 +45,8 @@ interface ProxyOptions extends HeadPreparationOptions {
   readonly openCallers: Pick<OpenCallers, 'followTunnel' | 'followStream'>
   readonly writer: RequestWriter
   readonly checkSecondTargets: CheckSecondTargets
-  readonly grpcCalls: GrpcCalls
+  /** Called for a gRPC call that is forwarded. */
+  readonly onGrpcCall: () => void
   /** Of routes with includeUsage. */
   readonly heldBodies: HeldBodies
   /** Called for a WebSocket upgrade that is forwarded as an ordinary request, as its route has no WebSockets. */
@@ -89,7 +89,7 @@ export function createProxy(options: ProxyOptions): RequestProxy {
     checkSecondTargets,
     redirectToSignIn,
     renewAccessCookie,
-    grpcCalls,
+    onGrpcCall,
   } = options
   const prepareHead = createHeadPreparation(options)
   const findRoute = (arrival: Arrival) => {
@@ -133,7 +133,7 @@ export function createProxy(options: ProxyOptions): RequestProxy {
     const { principal, strippedPrefix, isUpgrade, isLast } = headInput
     if (head.upgrade !== undefined && !isUpgrade && isWebSocketUpgrade(head)) onIgnoredUpgrade(route.name)
     if (principal !== undefined) usageMeter.onForwarded(route, principal, arrival.arrivedAt)
-    if (exchange.httpVersion === '2' && isGrpcCall(head)) grpcCalls.onForwarded()
+    if (exchange.httpVersion === '2' && isGrpcCall(head)) onGrpcCall()
     forward(
       {
         arrival,

@@ -1,4 +1,4 @@
-import { framingNames, NameTable } from '#http/message/name-table.ts'
+import { framingTable } from '#http/message/name-table.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { dateLine } from '#platform/http.ts'
 import { type Arrival, type ArrivalReader, createArrival } from '../arrival/arrival.ts'
@@ -16,8 +16,6 @@ export interface RedirectTraffic extends ArrivalReader {
   /** The origin of `publicUrl`. */
   readonly publicOrigin: string
 }
-
-const framingTable = new NameTable(framingNames)
 
 /** The listener for plain HTTP beside one with TLS: it redirects, and accepts no credential. */
 export function createRedirectServer(options: ListenerOptions<RedirectTraffic>): ArrivalServer {

@@ -85,11 +85,8 @@ export class ChunkedDecoder {
   #readSize(bytes: Buffer, at: number): number {
     let end = at
     let size = 0
-    for (let value = digitValues[bytes[end] ?? 0] ?? 255; value !== 255 && end < bytes.length; ) {
+    for (let value = digitAt(bytes, at); value !== 255; value = digitAt(bytes, ++end))
       size = size * 16 + value
-      end++
-      value = digitValues[bytes[end] ?? 0] ?? 255
-    }
     // A partial line is checked too, so that a client that sends anything else is refused at once.
     if (end - at > sizeDigitsMax || (end === at && end < bytes.length)) throw malformedSize()
     const next = bytes[end] === cr ? end + 1 : this.#extensions.skip(bytes, end)
@@ -158,6 +155,10 @@ export class ChunkedDecoder {
     if (this.trailers === undefined) throw new MalformedMessage('trailer', 'is not well-formed')
     return at + lastLine + 4 - before
   }
+}
+
+function digitAt(bytes: Buffer, at: number): number {
+  return digitValues[bytes[at] ?? 0] ?? 255
 }
 
 /** A loop, as most chunks have a few bytes. @returns the number of bytes copied */

@@ -123,6 +123,9 @@ export const framingNames: readonly MarkedName[] = [
   { name: 'keep-alive', mark: mark.keepAlive },
 ]
 
+/** For a listener that forwards nothing. */
+export const framingTable: NameTable = new NameTable(framingNames)
+
 function lettersOf(name: string): Uint8Array {
   return Buffer.from(foldHeaderName(name), 'latin1')
 }

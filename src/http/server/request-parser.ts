@@ -192,7 +192,6 @@ export class ParsedHead implements RequestHead, MarkedText {
     this.upgrade = framing.upgrade
     this.marked = marked
     this.names = names
-    this.#rawHeaders = undefined
   }
 
   get fieldsEnd(): number {

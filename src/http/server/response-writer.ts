@@ -114,7 +114,7 @@ export class ResponseWriter implements DeferredWrite {
    */
   end(last: string, onWritten: () => void): void {
     if (this.framing === 'chunked') this.#buffered += `0\r\n${last}\r\n`
-    else if (this.framing === 'counted' && last !== '') this.#buffered += last
+    else if (this.framing === 'counted') this.#buffered += last
     this.framing = 'none'
     this.hasBegun = true
     this.#onWritten = onWritten

@@ -36,28 +36,23 @@ function createStrategy<Some extends Candidate>(
   targets: readonly Some[],
   targetIds: TargetIds | undefined,
 ): Balancer<Some> {
+  const nextTarget = createWeightedRoundRobin(targets)
   switch (balancing) {
-    case 'roundRobin': {
-      const nextTarget = createWeightedRoundRobin(targets)
+    case 'roundRobin':
       return (_caller, tried) => nextTarget(tried, Number.POSITIVE_INFINITY)
-    }
-    case 'leastRequests': {
-      const nextTarget = createWeightedRoundRobin(targets)
+    case 'leastRequests':
       // Targets with the same least load take turns.
       return (_caller, tried) => nextTarget(tried, leastLoad(targets, tried))
-    }
     case 'ipHash': {
       const targetOf = createIpHash(targets)
       return ({ clientAddress }, tried) => targetOf(clientAddress, tried)
     }
-    case 'sticky': {
-      const nextTarget = createWeightedRoundRobin(targets)
+    case 'sticky':
       return (caller, tried) => {
         const ids = caller.targetIds
         const own = targets.find((target) => targetIds?.isNamed(target, ids) && isEligible(target, tried))
         return own ?? nextTarget(tried, Number.POSITIVE_INFINITY)
       }
-    }
     default:
       return balancing satisfies never
   }

@@ -12,7 +12,7 @@ import type { ResponseHead } from '../outgoing/response-head.ts'
 import { SentBody } from '../outgoing/sent-body.ts'
 import type { UpstreamConnection, UpstreamResponseEvents } from '../outgoing/upstream-connection.ts'
 import type { ChooseTarget } from './balancer.ts'
-import type { Acquisition, Waiter } from './pool/waiter.ts'
+import type { Acquisition, Waiter } from './pool/parties.ts'
 import { noTargets, releaseOnClose, type Target } from './target.ts'
 import type { AdoptedRequest, CallEvents, UpstreamRequest } from './upstream-request.ts'
 

@@ -6,7 +6,7 @@ import type { UpstreamConnection, UpstreamResponseEvents } from '../outgoing/ups
 import { ownedCopy } from '../socket-reader.ts'
 import type { ActiveCheckOptions } from './health.ts'
 import { type CheckResult, createHealthProbe, type HealthProbe } from './health-probe.ts'
-import type { Acquisition, ConnectionReceiver } from './pool/waiter.ts'
+import type { Acquisition, ConnectionReceiver } from './pool/parties.ts'
 import type { Target } from './target.ts'
 import type { UpstreamHeaders } from './upstream-config.ts'
 

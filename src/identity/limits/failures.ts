@@ -24,6 +24,12 @@ export function countFailure(
   return countShared(limiter, rate, { subject, here, isMalformed })
 }
 
+/** Counts a wrong credential from an address. @throws GatehouseError `too-many-failures` */
+export async function countFailureOrThrow(limiter: RateLimiter, rate: Rate, address: string): Promise<void> {
+  const excess = await countFailure(limiter, rate, { address, isMalformed: false })
+  if (excess) throw excess
+}
+
 async function countShared(
   limiter: RateLimiter,
   rate: Rate,

@@ -24,7 +24,7 @@ import type { CallerAuthConfig, CallerParts } from './store-parts.ts'
 
 interface AuthPartsOptions
   extends Omit<DirectoryOptions, keyof Config['cache'] | 'tokenLifetimeMs' | 'clockToleranceMs' | 'store'> {
-  readonly config: Pick<CallerAuthConfig, 'tokens' | 'accessCookie' | 'cache' | 'issuers'>
+  readonly config: CallerAuthConfig
   /** How the keys of foreign issuers are fetched, and how issuers are asked about tokens. */
   readonly fetching: Pick<IssuersOptions, 'log' | 'isRefreshed' | 'onFetched' | 'onAsked' | 'fetches'>
   readonly store: DirectoryOptions['store'] & ImportedKeysOptions['store']

@@ -60,10 +60,7 @@ function openReceiver(config: ReceiverConfig, source: string, clock: Clock): Pos
 }
 
 /** The receivers of events, for tests and reports: a connection lives for one event only. */
-export function configuredReceivers(
-  { events, publicOrigin }: Pick<Config, 'events' | 'publicOrigin'>,
-  clock: Clock,
-): readonly Receiver[] {
+export function configuredReceivers({ events, publicOrigin }: Config, clock: Clock): readonly Receiver[] {
   return events.map((one) => ({
     ...describeReceiver(one),
     deliver: async (message) => {
@@ -78,9 +75,7 @@ export function createReceiversFrom({
   config,
   store,
   clock,
-}: Pick<ConfigParts, 'store' | 'clock'> & {
-  readonly config: Pick<Config, 'events' | 'publicOrigin'>
-}): (by: Actor) => ReceiverActions {
+}: Pick<ConfigParts, 'config' | 'store' | 'clock'>): (by: Actor) => ReceiverActions {
   const receivers = configuredReceivers(config, clock)
   return (by) => createReceiverActions({ store, receivers, entry: createAuditEntryFactory(by, clock) })
 }

@@ -28,13 +28,7 @@ import type { ConfigParts } from './store-parts.ts'
  * Parts for browsers that cannot set headers: all undefined if the access cookie is not enabled. Without the portal
  * nobody is sent to sign in.
  */
-export function createBrowserParts({
-  accessCookie,
-  cors,
-  portal,
-  publicOrigin,
-  routes,
-}: Pick<Config, 'accessCookie' | 'cors' | 'portal' | 'publicOrigin' | 'routes'>) {
+export function createBrowserParts({ accessCookie, cors, portal, publicOrigin, routes }: Config) {
   const { enabled, name, sameSite, isSecure } = accessCookie
   if (!enabled) return { readAccessCookie: undefined, findSignIn: undefined, redirectToSignIn: undefined }
   const isAlone = portal.host !== undefined
@@ -57,23 +51,14 @@ export function createBrowserParts({
  * tokens in it are still ours: browsers may have them from before the config was changed.
  */
 function createOwnCookiesFrom(
-  config: Pick<Config, 'accessCookie' | 'cookie' | 'portal' | 'upstreams'>,
+  { accessCookie: { name, enabled }, cookie, portal }: Config,
+  sticky: readonly string[],
 ): OwnCookies {
-  const { name, enabled } = config.accessCookie
   return createOwnCookies({
-    names: [
-      config.cookie.name,
-      ...(config.portal.enabled ? portalCookieNames : []),
-      ...stickyUpstreams(config).map(stickyCookieName),
-    ],
+    names: [cookie.name, ...(portal.enabled ? portalCookieNames : []), ...sticky.map(stickyCookieName)],
     anyCase: enabled ? [name, visitCookieName, ...returnCookieNames] : [],
     others: enabled ? [] : [{ name, isOwn: looksLikeAccessToken }],
   })
-}
-
-/** The names of the upstreams whose targets cookies name. */
-function stickyUpstreams({ upstreams }: Pick<Config, 'upstreams'>): readonly string[] {
-  return upstreams.filter(({ balancing }) => balancing === 'sticky').map(({ name }) => name)
 }
 
 /**
@@ -85,22 +70,21 @@ export function createForwardParts(
   carriers: Carriers,
   assertion: AssertionHeader | undefined,
 ) {
-  const ownCookies = createOwnCookiesFrom(config)
+  /** The names of the upstreams whose targets cookies name. */
+  const sticky = config.upstreams.filter(({ balancing }) => balancing === 'sticky').map(({ name }) => name)
+  const ownCookies = createOwnCookiesFrom(config, sticky)
   const writeIdentity = createIdentityWriter(config.identityHeaders)
   const rules = createHeaderRules(ownHeaderNames(config), carriers)
   return {
     ownCookies,
-    stickyCookies: createStickyCookies(stickyUpstreams(config), config.cookie),
+    stickyCookies: createStickyCookies(sticky, config.cookie),
     writeIdentity,
     writer: createRequestWriter({ rules, writeIdentity, assertion, ownCookies }),
   }
 }
 
 /** The names of the headers that identify the caller, which only the gateway sets. */
-export function ownHeaderNames({
-  identityHeaders,
-  assertion,
-}: Pick<Config, 'identityHeaders' | 'assertion'>): readonly string[] {
+export function ownHeaderNames({ identityHeaders, assertion }: Config): readonly string[] {
   return [...Object.values(identityHeaders), assertion.header]
 }
 

@@ -1,4 +1,3 @@
-import type { Config } from '#config/config.ts'
 import { createClientCertificateReader } from '#gateway/arrival/client-certificate-reader.ts'
 import { createAmbientKeyCheck } from '#gateway/browser/ambient-credentials.ts'
 import { createPossessionCheck } from '#gateway/gate/possession.ts'
@@ -9,15 +8,13 @@ import { createProofNonces, createProofs } from '#identity/proofs.ts'
 import type { CallerAuth } from './caller-auth.ts'
 import type { ConfigParts } from './store-parts.ts'
 
-interface GateCheckParts extends Pick<ConfigParts, 'sealingKeys' | 'proofReplays' | 'clock'> {
-  readonly config: Pick<
-    Config,
-    'clientCertificateHeader' | 'cors' | 'dpop' | 'failures' | 'keys' | 'publicOrigin' | 'tokens'
-  >
-}
-
 /** What the gate checks of a request by itself: for the gateway, its own endpoints, apps and `explain`. */
-export function createGateChecks({ config, sealingKeys, proofReplays, clock }: GateCheckParts) {
+export function createGateChecks({
+  config,
+  sealingKeys,
+  proofReplays,
+  clock,
+}: Pick<ConfigParts, 'config' | 'sealingKeys' | 'proofReplays' | 'clock'>) {
   const { dpop, failures, keys, publicOrigin, tokens } = config
   const lifetimeMs = dpop.proofLifetimeMs
   const proofs = createProofs({

@@ -15,7 +15,6 @@ import { createDecideArrivalReader } from '#gateway/server/decide-arrival.ts'
 import { createDecide, createDecisionWriter, type DecideTraffic } from '#gateway/server/decide-server.ts'
 import { createObserver } from '#gateway/server/observe.ts'
 import type { OpenCallers } from '#gateway/server/open-callers.ts'
-import type { GrpcCalls } from '#gateway/server/open-grpc-calls.ts'
 import { createProxy } from '#gateway/server/proxy.ts'
 import type { RedirectTraffic } from '#gateway/server/redirect-server.ts'
 import type { Traffic } from '#gateway/server/server.ts'
@@ -43,7 +42,8 @@ import type { ConfigParts } from './store-parts.ts'
 /** What a worker keeps through reloads, besides the parts of its store. */
 export interface KeptParts {
   readonly openCallers: OpenCallers
-  readonly grpcCalls: GrpcCalls
+  /** Called for a gRPC call that is forwarded. */
+  onGrpcCall(): void
   readonly heldBodies: HeldBodies
   /** The URL at which this machine reaches this gateway, once it listens. */
   gatewayUrl(): string
@@ -76,7 +76,7 @@ export async function buildTraffic(
 ): Promise<WorkerTraffic> {
   const { config, metrics, log, quotas } = parts
   const { publicOrigin, accessCookie, identityHeaders, plans, portal } = config
-  const { openCallers, grpcCalls, heldBodies } = kept
+  const { openCallers, onGrpcCall, heldBodies } = kept
   const { accessTokens, directory } = callerAuth
   const tracer = config.tracing && createTracer(config.tracing.sampleRatio)
   const carriers = createCarriers(config.keys.accept)
@@ -104,7 +104,7 @@ export async function buildTraffic(
     },
     usageMeter,
     openCallers,
-    grpcCalls,
+    onGrpcCall,
     heldBodies,
     redirectToSignIn,
     renewAccessCookie: accessCookie.enabled

@@ -1,7 +1,7 @@
 import type { Config } from '#config/config.ts'
 import { createHeldBodies } from '#gateway/forward/held-bodies.ts'
 import { createOpenCallers } from '#gateway/server/open-callers.ts'
-import { createGrpcCalls } from '#gateway/server/open-grpc-calls.ts'
+import { createGrpcCallFollower } from '#gateway/server/open-grpc-calls.ts'
 import { openStoreMonitor } from '#ops/store-monitor.ts'
 import { closeOnFailure } from '#platform/close-on-failure.ts'
 import type { Log } from '#platform/log/log.ts'
@@ -58,10 +58,7 @@ async function openParts(options: WorkerOptions, opened: AsyncDisposableStack): 
   let ownUrl = ''
   const kept: KeptParts = {
     openCallers,
-    grpcCalls: createGrpcCalls({
-      followStream: openCallers.followStream,
-      openArrivals: listeners.openArrivals,
-    }),
+    onGrpcCall: createGrpcCallFollower({ ...openCallers, openArrivals: listeners.openArrivals }),
     heldBodies: createHeldBodies(),
     gatewayUrl: () => ownUrl,
     onUntrustedProxy: createUntrustedProxyLogger(log),

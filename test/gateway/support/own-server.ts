@@ -4,11 +4,9 @@ import type { Test } from 'tap'
 import type { Arrival } from '#gateway/arrival/arrival.ts'
 import type { ArrivalServer } from '#gateway/server/arrival-server.ts'
 import { createGatewayServer, type Traffic } from '#gateway/server/server.ts'
-import { framingNames, NameTable } from '#http/message/name-table.ts'
+import { framingTable } from '#http/message/name-table.ts'
 import { usualFieldReader } from '../../setup/carriers.ts'
 import { portOf } from '../../setup/net.ts'
-
-const names = new NameTable(framingNames)
 
 export const ownPath = '/own'
 
@@ -40,7 +38,7 @@ export async function startOwnServer(
     },
     api: { routing },
     proxy: { handle: () => {}, handleOrdinary: () => {} },
-    names,
+    names: framingTable,
     fastLane: undefined,
     cors: undefined,
   }
@@ -59,7 +57,7 @@ export async function startServerOf(t: Test, traffic: () => Traffic): Promise<Om
     onSessionError: () => {},
     tls: undefined,
     traffic,
-    names: () => names,
+    names: () => framingTable,
     isDraining: () => false,
     acceptQueues: 1,
     mayAccept: () => true,

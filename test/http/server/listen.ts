@@ -1,14 +1,12 @@
 import { once } from 'node:events'
 import type { Test } from 'tap'
 import type { OpenConnection } from '#http/client-exchange.ts'
-import { framingNames, NameTable } from '#http/message/name-table.ts'
+import { framingTable } from '#http/message/name-table.ts'
 import type { RequestHead } from '#http/request-head.ts'
 import type { ClientConnection } from '#http/server/client-connection.ts'
 import { createListener, type ReloadableListenerOptions } from '#http/server/listener.ts'
 import { DeadlineSweep } from '#platform/deadline-sweep.ts'
 import { portOf } from '../../setup/net.ts'
-
-const names = new NameTable(framingNames)
 
 /** Listens until the test ends; what cannot be read breaks the connection off. */
 export async function listen(
@@ -22,7 +20,7 @@ export async function listen(
     ...limits,
     connections,
     bodies: new DeadlineSweep(500),
-    names: () => names,
+    names: () => framingTable,
     isDraining: () => false,
     onRequest,
     onUnreadable: (connection) => connection.abort(),

@@ -66,7 +66,7 @@ export class FrameDispatcher implements FrameEvents {
       throw protocolError('a field block is interrupted')
     if (!this.#control.hasSettings && type !== frameType.settings)
       throw protocolError('the first frame is not SETTINGS')
-    if (type === frameType.headers) this.#onHeaders(flags, streamId, payload)
+    if (type === frameType.headers) this.#onBlock(this.#blocks.readHeaders(flags, streamId, payload))
     else if (type === frameType.continuation)
       this.#onBlock(this.#blocks.readContinuation(flags, streamId, payload))
     else this.#control.onFrame(type, flags, streamId, payload)
@@ -111,11 +111,6 @@ export class FrameDispatcher implements FrameEvents {
     this.#unreported = 0
   }
 
-  #onHeaders(flags: number, streamId: number, payload: Buffer): void {
-    if (streamId === 0) throw protocolError('HEADERS is not on a stream')
-    this.#onBlock(this.#blocks.readHeaders(flags, streamId, payload))
-  }
-
   #onBlock(block: FieldBlock | undefined): void {
     if (block === undefined) return
     const { streamId, isLast } = block
@@ -158,15 +153,12 @@ export class FrameDispatcher implements FrameEvents {
   /** Handles a response, or trailers. */
   #onFurtherBlock(stream: FrameStream, fields: string[], isWhole: boolean, isLast: boolean): void {
     if (stream.body.hasEnded) stream.refuse(errorCode.streamClosed)
-    else if (stream.awaitsHead) this.#onResponseHead(stream, fields, isWhole, isLast)
-    else if (!isLast || !isWhole || !areTrailers(fields, this.#connection.options.isServer))
+    else if (stream.awaitsHead) {
+      stream.events?.onHead?.(fields, isWhole, isLast)
+      if (isLast && !stream.isClosed) stream.body.end([])
+    } else if (!isLast || !isWhole || !areTrailers(fields, this.#connection.options.isServer))
       stream.refuse(errorCode.protocolError)
     else stream.body.end(fields)
-  }
-
-  #onResponseHead(stream: FrameStream, fields: string[], isWhole: boolean, isLast: boolean): void {
-    stream.events?.onHead?.(fields, isWhole, isLast)
-    if (isLast && !stream.isClosed) stream.body.end([])
   }
 
   /** Data for a stream that is not open. */

@@ -42,6 +42,7 @@ export class BlockReader {
    * @throws ConnectionError
    */
   readHeaders(flags: number, streamId: number, payload: Buffer): FieldBlock | undefined {
+    if (streamId === 0) throw protocolError('HEADERS is not on a stream')
     const bytes = withoutExtras(flags, streamId, payload)
     this.#isLast = (flags & frameFlag.endStream) !== 0
     if ((flags & frameFlag.endHeaders) !== 0) return { streamId, isLast: this.#isLast, bytes }

@@ -186,7 +186,6 @@ export class FrameConnection implements FramedConnection {
   }
 
   #close(error: ConnectionError | undefined): void {
-    if (this.isClosed) return
     this.isClosed = true
     // The owner is told first: a request that fails with its stream may be repeated at once, on another connection.
     this.events.onClose(error)

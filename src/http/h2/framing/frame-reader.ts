@@ -79,14 +79,8 @@ export class FrameReader {
     this.#kept += copied
     if (this.#kept < partial.length) return at + copied
     this.#partial = undefined
-    // Only the head is complete: the payload is collected too, or passed on as it arrives if it is data.
-    if (partial.length === frameHeadBytes && (frameLength(partial, 0) > 0 || partial[3] === frameType.data)) {
-      if (partial[3] === frameType.data) this.#startData(partial, 0, frameLength(partial, 0))
-      else {
-        this.#partial = Buffer.allocUnsafe(frameHeadBytes + frameLength(partial, 0))
-        partial.copy(this.#partial)
-      }
-    } else this.#readFrame(partial, 0)
+    // If it is only the head of a frame, its payload is collected next, unless it is data.
+    this.#readFrame(partial, 0)
     return at + copied
   }
 

@@ -85,7 +85,7 @@ export class HpackEncoder {
 
   #addAgain(name: FieldName, last: LastValue): void {
     const table = this.#table
-    const age = last.entry === 0 ? undefined : table.ageOf(last.entry)
+    const age = table.ageOf(last.entry)
     if (age !== undefined) this.#writeInteger(0x80, 0x7f, staticIndexMax + 1 + age)
     else if (entrySize(name.name, last.value) > table.sizeMax) this.#writeLiteral(0, 0x0f, name, last.value)
     else {

@@ -34,11 +34,7 @@ export function createSessionOpener(options: SessionOptions): SessionOpener {
   // A copy that sessions read at each use, so that changes reach all of them.
   const current = { ...options }
   return {
-    open: (socket, first) => {
-      const peerAddress = unmappedAddress(socket.remoteAddress ?? '')
-      const protocol = 'encrypted' in socket ? 'https' : 'http'
-      return new ClientSession(socket, { peerAddress, protocol }, current, first)
-    },
+    open: (socket, first) => new ClientSession(socket, current, first),
     reconfigure: (limits) => void Object.assign(current, limits),
   }
 }
@@ -72,10 +68,13 @@ class ClientSession implements OpenConnection, StreamOwner {
   #drains = 0
 
   /** @param first what has been read from the socket already */
-  constructor(socket: Socket, peer: StreamOwner['peer'], options: SessionOptions, first: Buffer | undefined) {
+  constructor(socket: Socket, options: SessionOptions, first: Buffer | undefined) {
     this.socket = socket
     this.options = options
-    this.peer = peer
+    this.peer = {
+      peerAddress: unmappedAddress(socket.remoteAddress ?? ''),
+      protocol: 'encrypted' in socket ? 'https' : 'http',
+    }
     this.#idleSince = monotonicClock()
     this.#readAt = this.#idleSince
     const { streamsMax } = options

@@ -1,6 +1,9 @@
 import type { Socket } from 'node:net'
 import type { Listed } from '#platform/deadline-sweep.ts'
+import type { MonotonicMs } from '#platform/time.ts'
 import type { BodyProgress } from '../../client-exchange.ts'
+import type { UpstreamFailure } from '../../outgoing/failure.ts'
+import type { UpstreamConnection } from '../../outgoing/upstream-connection.ts'
 
 /** Somebody who uses a connection to a target, or waits for one. */
 export interface ConnectionUser {
@@ -19,6 +22,24 @@ export interface PoolUser extends ConnectionUser {
   readonly clientSocket: Socket | undefined
   /** Whether the request authenticates the connection that it is sent on (see bindsConnection). */
   readonly bindsConnection: boolean
+}
+
+/** Receives a connection; one of the two is called, once, unless the wait is cancelled before. */
+export interface ConnectionReceiver {
+  onConnection(connection: UpstreamConnection, now: MonotonicMs): void
+  onFailure(failure: UpstreamFailure): void
+}
+
+/** Waits for a connection of the pool, and then uses it for its request. */
+export interface Waiter extends ConnectionReceiver {
+  readonly request: PoolUser
+}
+
+/** A wait for a connection. */
+export interface Acquisition {
+  cancel(): void
+  /** To be called when more of the body has arrived, or all of it. */
+  onBodyProgress(): void
 }
 
 /** A client network, an account, or a client's connection, as a user of one pool's connections. */

@@ -39,9 +39,8 @@ export class IdleSlots {
   /** A connection that may carry a request of this user; undefined = there is none. */
   take(user: PoolUser, now: MonotonicMs): PoolSlot | undefined {
     const bound = this.#bound.byClient.size === 0 ? undefined : this.#bound.take(user)
-    if (bound === undefined) return this.#takeShared(now)
-    if (isUsable(bound, now)) return bound
-    this.#drop(bound)
+    if (bound && isUsable(bound, now)) return bound
+    if (bound) this.#drop(bound)
     return this.#takeShared(now)
   }
 

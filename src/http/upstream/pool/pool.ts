@@ -3,10 +3,9 @@ import { DeadlineSweep, UnorderedList } from '#platform/deadline-sweep.ts'
 import { type MonotonicClock, monotonicClock } from '#platform/time.ts'
 import { NoConnection } from '../../outgoing/failure.ts'
 import type { ConnectionOpener, OpenEvents } from '../../outgoing/upstream-connection.ts'
-import type { Claim } from './parties.ts'
+import type { Acquisition, Claim, ConnectionReceiver, Waiter } from './parties.ts'
 import { endStalled, IdleSlots, PoolSlot, type SlotEvents } from './pool-slots.ts'
 import { Share } from './share.ts'
-import type { Acquisition, ConnectionReceiver, Waiter } from './waiter.ts'
 import { QueuedWaiter, type QueueEvents, WaitingQueue } from './waiting-queue.ts'
 
 interface PoolOptions {

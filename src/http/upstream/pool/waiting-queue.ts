@@ -1,7 +1,6 @@
 import { type Expiring, UnorderedList } from '#platform/deadline-sweep.ts'
-import type { Claim, ClientNetwork, PoolUser, Waiting } from './parties.ts'
+import type { Acquisition, Claim, ClientNetwork, PoolUser, Waiter, Waiting } from './parties.ts'
 import type { Share } from './share.ts'
-import type { Acquisition, Waiter } from './waiter.ts'
 
 /**
  * Requests that wait for a connection, by client network. When a connection becomes free, the requests of a network
