@@ -8,9 +8,8 @@ import { ConfigError, placesOf, reviewConfig } from './load.ts'
 import { environmentOverrides } from './overrides.ts'
 import type { Problem } from './problem.ts'
 import { type ConfigFile, readConfigFile } from './read-config-file.ts'
-import { limits as limitsSchema } from './schema/limits.ts'
 import type { SchemaNode } from './schema/node.ts'
-import { type ConfigTree, configSchema } from './schema/schema.ts'
+import { type ConfigTree, configSchema, limits as limitsSchema } from './schema/schema.ts'
 import type { Environment } from './secrets.ts'
 
 /** The sections that apply to an app that hosts Gatehouse, which has its own listener, routes and log. */

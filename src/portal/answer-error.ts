@@ -4,8 +4,7 @@ import { createPageContext, type PortalParts } from './page-context.ts'
 import { isPublic, type RegisteredPage, resolveFormPagePath } from './portal-page.ts'
 import { acceptsHtml, isPost, type PortalRequest } from './portal-request.ts'
 import { answerPage, type PortalResponse } from './portal-response.ts'
-import type { Texts } from './texts/texts.ts'
-import { fieldMessage, shownMessage } from './texts/translate-message.ts'
+import { fieldMessage, shownMessage, type Texts } from './texts/texts.ts'
 import { type ErrorContent, errorPage } from './views/sign-in-page.ts'
 
 interface FailedRequest {

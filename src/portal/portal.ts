@@ -11,6 +11,7 @@ import { isCsrfTokenOf, looksLikeCsrfToken } from './forms/csrf.ts'
 import { createFlashNotices } from './forms/flash-notices.ts'
 import { apiPages } from './integration/api-pages.ts'
 import { integrationPages } from './integration/integration-pages.ts'
+import { profilePages, sessionsPages, usagePages } from './own-account-pages.ts'
 import {
   createPageContext,
   type PageContext,
@@ -39,15 +40,12 @@ import {
   type PortalResponse,
   redirectTo,
 } from './portal-response.ts'
-import { profilePages } from './profile-pages.ts'
 import { answerAsset, readAssets } from './read-assets.ts'
 import { secondFactorPages } from './second-factor-pages.ts'
-import { sessionsPages } from './sessions-pages.ts'
 import { linkPages } from './sign-in/link-pages.ts'
 import { oidcPages } from './sign-in/oidc-pages.ts'
 import { confirmByPasskeyPages } from './sign-in/passkey-pages.ts'
 import { signInPages } from './sign-in/sign-in-pages.ts'
-import { usagePages } from './usage-pages.ts'
 import { csrfField } from './views/form.ts'
 import type { ScopedRoute } from './views/frame.ts'
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { parseAccountQuery } from '#accounts/account-query.ts'
 import { createAccountSearch } from '#accounts/account-search.ts'
-import { everyAccount } from '#store/account-filter.ts'
+import { everyAccount } from '#store/account-search.ts'
 import { openStore } from '#store/open.ts'
 import { startRedis } from '../setup/redis.ts'
 import { optionsOf } from './redis/place.ts'

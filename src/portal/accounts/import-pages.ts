@@ -13,7 +13,7 @@ import { errorMessage } from '#platform/errors/operator-error.ts'
 import type { SignedInContext } from '../page-context.ts'
 import type { CreatePages } from '../portal-page.ts'
 import type { PageResult } from '../portal-response.ts'
-import { lineMessage } from '../texts/translate-message.ts'
+import { lineMessage } from '../texts/texts.ts'
 import { type ImportView, importPage } from '../views/accounts/import-page.ts'
 import { emptyForm } from '../views/frame.ts'
 

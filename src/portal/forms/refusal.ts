@@ -1,6 +1,6 @@
 import { type ErrorCode, type ErrorDefinition, errorDefinitions } from '#platform/errors/codes.ts'
 import { GatehouseError, invalidField, reworded } from '#platform/errors/gatehouse-error.ts'
-import { fieldMessage, shownMessage } from '../texts/translate-message.ts'
+import { fieldMessage, shownMessage } from '../texts/texts.ts'
 import type { FormState, PageFrame } from '../views/frame.ts'
 
 /** A form that was refused, to be shown again. */

@@ -8,7 +8,7 @@ import {
   type StoredKeyRecord,
   secretKeyRecord,
   storedKeyRecord,
-} from '../secret-key-records.ts'
+} from '../secret-keys.ts'
 import type { StoredSigningKey } from '../signing-keys.ts'
 
 /**

@@ -6,7 +6,7 @@ import {
   passesActivity,
   passesWithoutActivity,
   positionOf,
-} from '../account-filter.ts'
+} from '../account-search.ts'
 import {
   type Account,
   type AccountFilter,

@@ -3,14 +3,16 @@ import { termsOf } from '../account-search.ts'
 import { type Account, emailKey } from '../accounts.ts'
 import { type PortalRecord, portalAccessOf } from '../portal-access.ts'
 import {
+  defaultKeyName,
+  defaultKeyOf,
   parseSecretKeyRecord,
   parseStoredKeyRecord,
+  type SecretKey,
   type SecretKeyRecord,
   type StoredKeyRecord,
   secretKeyRecord,
   storedKeyRecord,
-} from '../secret-key-records.ts'
-import { defaultKeyName, defaultKeyOf, type SecretKey } from '../secret-keys.ts'
+} from '../secret-keys.ts'
 import type { NewSession, Session } from '../sessions.ts'
 import type { StoredSigningKey } from '../signing-keys.ts'
 

@@ -1,6 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite'
 import { startOfDay } from '#platform/time.ts'
-import { needleOf, passesFilter, positionOf } from '../account-filter.ts'
+import { needleOf, passesFilter, positionOf } from '../account-search.ts'
 import type {
   Account,
   AccountFilter,

@@ -5,7 +5,7 @@ import { base64url } from '#platform/text.ts'
 import { type Account, emailKey } from '../accounts.ts'
 import { type AnyRecord, type FieldType, recordFields, type StoreRecord } from '../backup/records.ts'
 import { parsePortalAccess } from '../portal-access.ts'
-import { parseSecretKeyRecord, type SecretKeyRecord, secretKeyRecord } from '../secret-key-records.ts'
+import { parseSecretKeyRecord, type SecretKeyRecord, secretKeyRecord } from '../secret-keys.ts'
 
 // How the records of a store are kept in tables: accounts in a form of their own, all others by their fields.
 

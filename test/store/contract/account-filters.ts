@@ -1,7 +1,6 @@
 import type { Test } from 'tap'
 import { dayMs } from '#platform/time.ts'
-import { everyAccount } from '#store/account-filter.ts'
-import { wordsOf } from '#store/account-search.ts'
+import { everyAccount, wordsOf } from '#store/account-search.ts'
 import { type AccountFilter, type AccountOrder, type AccountPosition, emailKey } from '#store/accounts.ts'
 import type { Store } from '#store/store.ts'
 import { type NewPlace, runCase } from '../place.ts'

@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { everyAccount } from '#store/account-filter.ts'
+import { everyAccount } from '#store/account-search.ts'
 import type { AccountBatch, AccountStore } from '#store/accounts.ts'
 import type { AuditStore, EventStore } from '#store/audit.ts'
 import type { BackupStore, StoreRecord } from '#store/backup/records.ts'
