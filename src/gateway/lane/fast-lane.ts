@@ -47,9 +47,9 @@ interface FastLaneOptions {
 }
 
 /**
- * Recognises an ordinary request in one pass: a caller about whom a decision was made a moment ago, no
- * cookies of the gateway, no upgrade, no field whose value has to be looked at. With assertions or tracing there is no
- * fast lane (runtime/assembly/traffic.ts).
+ * Recognises an ordinary request in one pass: a caller about whom a decision was made a moment ago, no cookies of the
+ * gateway, no upgrade, no field whose value has to be looked at. With assertions or tracing there is no fast lane
+ * (runtime/assembly/traffic.ts).
  * @returns undefined if the request is not ordinary: the general path then takes the same steps
  *   (gateway/server/server.ts)
  */
