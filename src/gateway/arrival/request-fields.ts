@@ -1,7 +1,7 @@
 import type { NameTable } from '#http/message/name-table.ts'
 import { bindsConnection } from '#http/outgoing/upstream-connection.ts'
 import { lengthsOf, type RequestHead } from '#http/request-head.ts'
-import { ParsedHead } from '#http/server/request-parser.ts'
+import { ParsedHead } from '#http/server/marked-head.ts'
 import type { Carriers } from '#identity/carriers.ts'
 import {
   ambiguousCredentials,

@@ -1,4 +1,10 @@
-import { firstOwnMark, framingNames, type MarkedName, NameTable } from '#http/message/name-table.ts'
+import {
+  fieldNameMemo,
+  firstOwnMark,
+  framingNames,
+  type MarkedName,
+  NameTable,
+} from '#http/message/name-table.ts'
 import type { Carriers } from '#identity/carriers.ts'
 import { isKeyAuthorization } from '#identity/credentials.ts'
 import { memoizeBounded } from '#platform/memoize.ts'
@@ -121,9 +127,6 @@ const secretKeyName = 'SecretKey'
 
 // CGI turns it into HTTP_PROXY, which configures a program's proxy (httpoxy, CVE-2016-5385); no field has this name.
 const proxyVariable = 'proxy'
-
-/** At most 2,048 names of up to 64 characters, longer than any in use: 0.5 MiB at most for each memo. */
-export const fieldNameMemo = { entriesMax: 2_048, keyLengthMax: 64 }
 
 /**
  * Rules for header names, each computed once. Of names that carry an identity or a secret key only letters and digits

@@ -1,9 +1,9 @@
+import { fieldNameMemo } from '#http/message/name-table.ts'
 import { fieldsIn, valuesOf } from '#http/request-head.ts'
 import { memoizeBounded } from '#platform/memoize.ts'
 import { foldHeaderName } from '#platform/text.ts'
 import type { CostTerm } from '../routes/route.ts'
 import { EventDataScanner } from './event-data.ts'
-import { fieldNameMemo } from './header-rules.ts'
 import { type FieldNode, fieldTree, JsonFieldScanner } from './json-fields.ts'
 
 /** The field of a backend's response, or of its trailers, that says how many units the request used. */

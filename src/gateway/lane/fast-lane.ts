@@ -1,7 +1,7 @@
 import type { ClientExchange } from '#http/client-exchange.ts'
 import type { NameTable } from '#http/message/name-table.ts'
 import type { RequestHead } from '#http/request-head.ts'
-import { ParsedHead } from '#http/server/request-parser.ts'
+import { MarkedHead } from '#http/server/marked-head.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
 import type { Access } from '#identity/access.ts'
 import { anonymousDecision, credentialsMissing } from '#identity/authenticate.ts'
@@ -47,7 +47,7 @@ interface FastLaneOptions {
 }
 
 /**
- * Recognises an ordinary request in one pass: HTTP/1.1, a caller about whom a decision was made a moment ago, no
+ * Recognises an ordinary request in one pass: a caller about whom a decision was made a moment ago, no
  * cookies of the gateway, no upgrade, no field whose value has to be looked at. With assertions or tracing there is no
  * fast lane (runtime/assembly/traffic.ts).
  * @returns undefined if the request is not ordinary: the general path then takes the same steps
@@ -61,7 +61,8 @@ export function createFastLane(options: FastLaneOptions): RecognizeOrdinary {
   const readHead = createOrdinaryHeadReader(options)
 
   return function recognize(exchange, head) {
-    if (!(head instanceof ParsedHead) || head.names !== names || !hasOrdinaryStart(head)) return undefined
+    if (!(head instanceof MarkedHead) || head.names !== names || !hasOrdinaryStart(head, exchange))
+      return undefined
     const isTrusted = trusted.has(exchange.peerAddress)
     const fields = readHead(head, isTrusted)
     if (fields === undefined) return undefined
@@ -72,7 +73,7 @@ export function createFastLane(options: FastLaneOptions): RecognizeOrdinary {
     const route = findRoute(head, fields, destination)
     if (route === undefined) return undefined
     const now = monotonicClock()
-    const caller = recallCaller(route.access, head, fields, now)
+    const caller = recallCaller(route.access, fields, now)
     if (caller === undefined || !isFinal(caller, route.access, client.address)) return undefined
     const { decision, credential } = caller
     const request = new LaneRequest(exchange, head, {
@@ -93,7 +94,7 @@ export function createFastLane(options: FastLaneOptions): RecognizeOrdinary {
   }
 
   function findRoute(
-    head: ParsedHead,
+    head: MarkedHead,
     { hasOuterPrefix }: OrdinaryFields,
     { target, hostName }: Destination,
   ): Route<Upstream> | undefined {
@@ -106,13 +107,12 @@ export function createFastLane(options: FastLaneOptions): RecognizeOrdinary {
 
   function recallCaller(
     access: Access,
-    head: ParsedHead,
-    { credentialStart: from, credentialEnd: to, carrier }: OrdinaryFields,
+    { text, credentialStart: from, credentialEnd: to, carrier }: OrdinaryFields,
     now: MonotonicMs,
   ): Caller | undefined {
     if (access.kind === 'public') return to === 0 ? anonymous : undefined
     if (to === 0) return access.isOptional || carriers.certificate ? undefined : withoutCredential
-    return authenticator.recall(access, { text: head.text, from, to, carrier }, now)
+    return authenticator.recall(access, { text, from, to, carrier }, now)
   }
 
   /**
@@ -171,11 +171,14 @@ const withoutCredential: Caller = { decision: credentialsMissing, credential: un
 /** Methods with semantics of their own: left to the general path. */
 const specialMethods: ReadonlySet<string> = new Set(['OPTIONS', 'CONNECT', 'TRACE'])
 
-function hasOrdinaryStart({ minorVersion, upgrade, expectsContinue, method }: ParsedHead): boolean {
+function hasOrdinaryStart(head: MarkedHead, { httpVersion }: ClientExchange): boolean {
+  const { minorVersion, upgrade, expectsContinue, method, body } = head
+  // It may be a call of gRPC, which is counted.
+  if (httpVersion === '2' && body.kind !== 'none') return false
   return minorVersion === 1 && upgrade === undefined && !expectsContinue && !specialMethods.has(method)
 }
 
-function readDestination(head: ParsedHead, host: string): Destination | undefined {
+function readDestination(head: MarkedHead, host: string): Destination | undefined {
   const target = readRequestTarget(head.target, head.hasPlainTarget)
   if (typeof target === 'string' || target.path !== target.sentPath) return undefined
   const hostName = target.hasEmptySegment ? undefined : parseHost(host)
@@ -183,7 +186,7 @@ function readDestination(head: ParsedHead, host: string): Destination | undefine
 }
 
 /** Whether the route needs nothing that only the general path does, such as an inspection of fields or bodies. */
-function forwardsInSlices(route: Route<Upstream>, head: ParsedHead): boolean {
+function forwardsInSlices(route: Route<Upstream>, head: MarkedHead): boolean {
   const { body } = head
   return (
     !route.forwardsCredentials &&

@@ -1,5 +1,5 @@
 import type { BodyProgress, ClientExchange } from '#http/client-exchange.ts'
-import type { ParsedHead } from '#http/server/request-parser.ts'
+import type { MarkedHead } from '#http/server/marked-head.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
 import { bearerCarrier, type Carriers } from '#identity/carriers.ts'
 import { type Credential, type Credentials, noCredentials } from '#identity/credentials.ts'
@@ -61,7 +61,7 @@ export abstract class LaneArrival
   implements Arrival, RequestFields, ForwardedRequest
 {
   readonly exchange: ClientExchange
-  readonly head: ParsedHead
+  readonly head: MarkedHead
   readonly client: Client
   readonly requestId: string
   readonly arrivedAt: MonotonicMs
@@ -76,7 +76,7 @@ export abstract class LaneArrival
   /** The lines for the target, without Host: set before the request is forwarded. */
   headerLines = ''
 
-  constructor(exchange: ClientExchange, head: ParsedHead, findings: LaneFindings) {
+  constructor(exchange: ClientExchange, head: MarkedHead, findings: LaneFindings) {
     super()
     this.exchange = exchange
     this.head = head

@@ -52,7 +52,7 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
     const { head, route, strippedPrefix } = this
     if (!head.hasPlainTarget || strippedPrefix !== undefined) return super.headFor(target)
     const sentHost = route.upstream.host === 'client' ? this.host : target.authority
-    return `${head.text.slice(0, head.fieldsStart)}Host: ${sentHost}\r\n${this.headerLines}\r\n`
+    return `${head.requestLine}Host: ${sentHost}\r\n${this.headerLines}\r\n`
   }
 
   /** Whether the response head has been passed on: only then has the outcome a status. */

@@ -1,6 +1,5 @@
-import { keptLines } from '#http/message/field-lines.ts'
 import { mark } from '#http/message/name-table.ts'
-import type { ParsedHead } from '#http/server/request-parser.ts'
+import type { MarkedHead } from '#http/server/marked-head.ts'
 import type { Carrier, Carriers } from '#identity/carriers.ts'
 import type { ClientClaims } from '../arrival/client.ts'
 import { isUsualConnection } from '../forward/connection-lines.ts'
@@ -13,7 +12,9 @@ import type { OwnCookies } from '../forward/own-cookies.ts'
 export interface OrdinaryFields extends ClientClaims {
   /** The Host field; empty = there is none, or it is empty. */
   host: string
-  /** The position of the credential in the text of the head; `credentialEnd` 0 = there is none. */
+  /** Contains the credential. */
+  text: string
+  /** The position of the credential in the text; `credentialEnd` 0 = there is none. */
   credentialStart: number
   credentialEnd: number
   /** The header field of a secret key; undefined = `Authorization: Bearer`. */
@@ -43,6 +44,7 @@ interface OrdinaryHeadOptions {
 export function createOrdinaryHeadReader({ carriers, ownCookies }: OrdinaryHeadOptions) {
   const read: OrdinaryFields = {
     host: '',
+    text: '',
     credentialStart: 0,
     credentialEnd: 0,
     carrier: undefined,
@@ -108,13 +110,14 @@ export function createOrdinaryHeadReader({ carriers, ownCookies }: OrdinaryHeadO
     const isBearer = fieldMark === requestMark.authorization
     if (!isBearer && fieldMark < requestMark.key) return false
     if (read.credentialEnd !== 0 || start === end) return false
+    read.text = text
     read.credentialStart = isBearer ? start + bearerPrefix.length : start
     read.credentialEnd = end
     read.carrier = isBearer ? undefined : carriers.headers[fieldMark - requestMark.key]
     return !isBearer || text.startsWith(bearerPrefix, start)
   }
 
-  return function readOrdinaryHead(head: ParsedHead, isFromTrusted: boolean): OrdinaryFields | undefined {
+  return function readOrdinaryHead(head: MarkedHead, isFromTrusted: boolean): OrdinaryFields | undefined {
     isTrusted = isFromTrusted
     read.host = ''
     read.credentialEnd = 0
@@ -124,7 +127,7 @@ export function createOrdinaryHeadReader({ carriers, ownCookies }: OrdinaryHeadO
     read.requestId = undefined
     read.origin = undefined
     read.hasOuterPrefix = false
-    const lines = keptLines(head, visitLine)
+    const lines = head.keptLines(visitLine)
     if (lines === undefined || read.host === '') return undefined
     read.lines = lines
     return read

@@ -31,7 +31,7 @@ const dotSegment = /(?:^|[/\\])\.{1,2}(?:;[^/\\]*)?(?:[/\\]|$)/
 
 /**
  * Reads a request target (RFC 9112 3.2) in origin form, or the path of one in absolute form.
- * @param isPlain whether it is known to be a plain path (see ParsedHead)
+ * @param isPlain whether it is known to be a plain path (see MarkedHead)
  * @returns a fault if servers could interpret the path differently: dot segments (encoded, with parameters, behind an
  * encoded slash), a backslash, a segment of parameters alone (within a path), a control character, a fragment, a broken
  * escape, no path at all

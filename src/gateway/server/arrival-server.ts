@@ -156,13 +156,16 @@ export function createArrivalServer<Traffic extends ListenerTraffic, Incoming ex
   const bodies = new DeadlineSweep(sweepMs)
   const events = { connections, bodies, onRequest, onUnreadable, onEnd, isDraining: options.isDraining }
   const isTrustedProxy = (address: string) => options.traffic().trusted.has(address)
-  const sessions = options.http2 ? createSessionOpener({ ...options, ...events, isTrustedProxy }) : undefined
+  const { names } = handler
+  const sessions = options.http2
+    ? createSessionOpener({ ...options, ...events, names, isTrustedProxy })
+    : undefined
   const tlsOf = ({ tls }: Pick<ServerOptions, 'tls'>) => tls && tlsOptions(tls, options.ticketKeys)
   const listener = createListener({
     ...options,
     ...events,
     tls: tlsOf(options),
-    names: handler.names,
+    names,
     openSession: sessions?.open,
     answerPlainHttp,
   })

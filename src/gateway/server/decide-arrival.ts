@@ -1,5 +1,6 @@
 import { type ClientExchange, isExtendedConnect } from '#http/client-exchange.ts'
 import { isToken } from '#http/message/characters.ts'
+import { fieldNameMemo } from '#http/message/name-table.ts'
 import { changedHead, lengthsOf, type RequestHead } from '#http/request-head.ts'
 import { encodeHighBytes } from '#http/server/request-line.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
@@ -9,7 +10,7 @@ import { type Arrival, type ArrivalReader, createArrival } from '../arrival/arri
 import { recordReason } from '../arrival/outcome.ts'
 import type { RequestFields } from '../arrival/request-fields.ts'
 import { secondTargetFields, secondTargetNames } from '../arrival/second-target-fields.ts'
-import { fieldNameMemo, identityNames } from '../forward/header-rules.ts'
+import { identityNames } from '../forward/header-rules.ts'
 import { toGatehouseError } from '../refusals/send-problem.ts'
 
 /** A request that a proxy has described. Its exchange, with the head of the proxy, is only used to send the answer. */

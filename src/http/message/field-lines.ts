@@ -60,10 +60,10 @@ export interface MarkedText {
 }
 
 /**
- * Whether a line is kept, given its mark and the position of its value; undefined = the head cannot be forwarded in
- * slices.
+ * Whether a field is kept, given its mark and the position of its value in a text; undefined = the head cannot be
+ * forwarded like this.
  */
-type IsKept = (text: string, mark: number, start: number, end: number) => boolean | undefined
+export type IsKept = (text: string, mark: number, start: number, end: number) => boolean | undefined
 
 /**
  * The lines of a head without the marked ones that are not kept, in slices of its text; undefined if `isKept` says so.

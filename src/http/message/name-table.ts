@@ -1,4 +1,9 @@
+import { memoizeBounded } from '#platform/memoize.ts'
 import { foldHeaderName } from '#platform/text.ts'
+
+/** At most 2,048 names of up to 64 characters, longer than any in use: 0.5 MiB at most for each memo. */
+export const fieldNameMemo = { entriesMax: 2_048, keyLengthMax: 64 }
+
 import { tokenCharacters } from './characters.ts'
 
 /** Marks of the fields with a meaning in every HTTP/1.1 message. Other marks begin at `firstOwnMark`; 0 = no mark. */
@@ -97,11 +102,10 @@ export class NameTable {
   }
 
   /** The mark of a name that was not received in the bytes of an HTTP/1.1 head. */
-  markOf(name: string): number {
+  readonly markOf = memoizeBounded(fieldNameMemo, (name) => {
     const bytes = Buffer.from(name, 'latin1')
-    const letters = lettersOf(name)
-    return this.markAt(bytes, { from: 0, to: bytes.length }, hashOf(letters), true)
-  }
+    return this.markAt(bytes, { from: 0, to: bytes.length }, hashOf(lettersOf(name)), true)
+  })
 
   #add({ name, mark: found, isFolded = false }: MarkedName): void {
     const letters = lettersOf(name)

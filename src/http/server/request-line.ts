@@ -8,7 +8,7 @@ export interface RequestLine {
   readonly targetEnd: number
   /** The y in HTTP/1.y: 0 or 1. */
   readonly minorVersion: number
-  /** Whether the target is a path that all servers read alike: see ParsedHead. */
+  /** Whether the target is a path that all servers read alike: see MarkedHead. */
   readonly hasPlainTarget: boolean
   /** Whether the target has bytes above 0x7F. */
   readonly hasHighBytes: boolean
@@ -65,12 +65,18 @@ export function readRequestLine(): RequestLine | undefined {
 
 /** The kinds of the bytes of a target. */
 const kinds = { plain: 0, slash: 1, dot: 2, special: 3 } as const
+const plainCharacters = "!$&'()*+,\\-0-9:=@A-Z_a-z~"
+const plainCharacter = new RegExp(`[${plainCharacters}]`)
 const kindOf = Uint8Array.from({ length: 256 }, (_, code) => {
   const character = String.fromCharCode(code)
   if (character === '/') return kinds.slash
   if (character === '.') return kinds.dot
-  return /[!$&'()*+,\-0-9:=@A-Z_a-z~]/.test(character) ? kinds.plain : kinds.special
+  return plainCharacter.test(character) ? kinds.plain : kinds.special
 })
+
+const plainSegment = `[${plainCharacters}][.${plainCharacters}]*`
+/** Matches a target that is a path which all servers read alike: see MarkedHead. */
+export const plainTarget = new RegExp(`^/(?:${plainSegment}/)*(?:${plainSegment})?$`)
 
 function endsTarget(byte: number | undefined): boolean {
   return byte === space || byte === cr || byte === lf

@@ -1,10 +1,11 @@
-import { fieldsOf, MarkedLines, type MarkedText, readFieldLines } from '../message/field-lines.ts'
+import { MarkedLines, readFieldLines } from '../message/field-lines.ts'
 import { headBlock } from '../message/head-bytes.ts'
 import { PartialHead } from '../message/kept-bytes.ts'
 import type { NameTable } from '../message/name-table.ts'
-import { HeadTooLarge, MalformedMessage, type RequestBody, type RequestHead } from '../request-head.ts'
+import { HeadTooLarge, MalformedMessage } from '../request-head.ts'
 import { ownedCopy } from '../socket-reader.ts'
-import { type RequestFraming, readMarkedFraming } from './request-framing.ts'
+import { ParsedHead } from './marked-head.ts'
+import { readMarkedFraming } from './request-framing.ts'
 import { encodeHighBytes, type RequestLine, readRequestLine } from './request-line.ts'
 
 export interface ParserOptions {
@@ -121,10 +122,9 @@ export class RequestParser {
       hasPlainTarget,
       minorVersion,
     }
-    return new ParsedHead(text, end, requestLine, readMarkedFraming(this.#marked, text, minorVersion), {
-      marked: this.#marked,
-      names: this.#names,
-    })
+    const framing = readMarkedFraming(this.#marked, text, minorVersion)
+    const lines = { text, fieldsStart: end, marked: this.#marked }
+    return new ParsedHead(requestLine, framing, this.#names, lines)
   }
 }
 
@@ -147,59 +147,4 @@ function usualMethodOf(bytes: Uint8Array, end: number): string | undefined {
 function beginsWith(bytes: Uint8Array, text: Uint8Array): boolean {
   for (let index = 0; index < text.length; index++) if (bytes[index] !== text[index]) return false
   return true
-}
-
-/** A request head of HTTP/1.1. Its fields are sliced from its text on demand. */
-export class ParsedHead implements RequestHead, MarkedText {
-  /** In Latin-1, with the request line and the empty line at its end. */
-  readonly text: string
-  /** The index of its field lines. */
-  readonly fieldsStart: number
-  readonly method: string
-  readonly target: string
-  /**
-   * Whether the target is a path that all servers read alike: it begins with a slash, and has no query, escapes,
-   * parameters, empty segments, backslashes, or segments that begin with a dot.
-   */
-  readonly hasPlainTarget: boolean
-  readonly minorVersion: number
-  readonly body: RequestBody
-  readonly isPersistent: boolean
-  readonly expectsContinue: boolean
-  readonly upgrade: string | undefined
-  /** Its marked lines: valid until another head is parsed. */
-  readonly marked: MarkedLines
-  /** The table that they are marked by. */
-  readonly names: NameTable
-  #rawHeaders: readonly string[] | undefined
-
-  constructor(
-    text: string,
-    fieldsStart: number,
-    line: Pick<ParsedHead, 'method' | 'target' | 'hasPlainTarget' | 'minorVersion'>,
-    framing: RequestFraming,
-    { marked, names }: { readonly marked: MarkedLines; readonly names: NameTable },
-  ) {
-    this.text = text
-    this.fieldsStart = fieldsStart
-    this.method = line.method
-    this.target = line.target
-    this.hasPlainTarget = line.hasPlainTarget
-    this.minorVersion = line.minorVersion
-    this.body = framing.body
-    this.isPersistent = framing.isPersistent
-    this.expectsContinue = framing.expectsContinue
-    this.upgrade = framing.upgrade
-    this.marked = marked
-    this.names = names
-  }
-
-  get fieldsEnd(): number {
-    return this.text.length - 2
-  }
-
-  get rawHeaders(): readonly string[] {
-    this.#rawHeaders ??= fieldsOf(this.text, this.fieldsStart, this.fieldsEnd)
-    return this.#rawHeaders
-  }
 }

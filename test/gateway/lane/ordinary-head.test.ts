@@ -10,7 +10,8 @@ import { createOwnCookies } from '#gateway/forward/own-cookies.ts'
 import { createRequestWriter } from '#gateway/forward/upstream-head.ts'
 import { createOrdinaryHeadReader } from '#gateway/lane/ordinary-head.ts'
 import { onlyValueOf } from '#http/request-head.ts'
-import { type ParsedHead, RequestParser } from '#http/server/request-parser.ts'
+import { DecodedHead, type MarkedHead, type ParsedHead } from '#http/server/marked-head.ts'
+import { RequestParser } from '#http/server/request-parser.ts'
 import { createCarriers } from '#identity/carriers.ts'
 import { createRandom } from '../../http/outgoing/random.ts'
 import { identityHeaders, inputOf } from '../forward/heads.ts'
@@ -19,7 +20,7 @@ const carriers = createCarriers(['SecretKey', 'X-Api-Key', 'bearer'])
 const rules = createHeaderRules(['X-User-Id', 'X-User-Role', 'X-Caller'], carriers)
 const ownCookies = createOwnCookies({ names: ['refreshToken'] })
 const readHead = createOrdinaryHeadReader({ carriers, ownCookies })
-const read = (head: ParsedHead, isTrusted = false) => readHead(head, isTrusted)
+const read = (head: MarkedHead, isTrusted = false) => readHead(head, isTrusted)
 const writeIdentity = createIdentityWriter(identityHeaders)
 const writer = createRequestWriter({ rules, writeIdentity, assertion: undefined, ownCookies })
 const fieldReader = createFieldReader(carriers)
@@ -51,13 +52,18 @@ function writtenPlainly({ rawHeaders, body }: ParsedHead, isTrusted = false): st
 }
 
 /** What is forwarded of the fields of a client; undefined = the head is not an ordinary one. */
-function writtenAtOnce(head: ParsedHead, isTrusted = false): string | undefined {
+function writtenAtOnce(head: MarkedHead, isTrusted = false): string | undefined {
   const lines = read(head, isTrusted)?.lines
   return lines === undefined ? undefined : lines + framingLine(head.body)
 }
 
+/** The same head, as HTTP/2 would deliver it. */
+function decoded(head: ParsedHead): MarkedHead {
+  return new DecodedHead(head, head, head.names, head.rawHeaders)
+}
+
 /** What a head says about its client. */
-function reportAtOnce(head: ParsedHead) {
+function reportAtOnce(head: MarkedHead) {
   const fields = readHead(head, true)
   return { ...reported(fields), origin: fields?.origin }
 }
@@ -157,6 +163,8 @@ t.test('random heads of such fields are forwarded alike, or left to the plain wr
     atOnce++
     if (written !== writtenPlainly(head, isTrusted)) t.fail(`seed ${seed}, ${isTrusted}: ${head.text}`)
     if (!isDeepStrictEqual(reportAtOnce(head), reportOf(head))) t.fail(`seed ${seed}: ${head.text}`)
+    if (writtenAtOnce(decoded(head), isTrusted) !== written) t.fail(`seed ${seed}, decoded: ${head.text}`)
+    if (!isDeepStrictEqual(reportAtOnce(decoded(head)), reportOf(head))) t.fail(`seed ${seed}: ${head.text}`)
   }
   t.ok(atOnce > 200, `${atOnce} of 20,000 were ordinary ones`)
 })

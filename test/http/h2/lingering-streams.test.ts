@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import type { OpenConnection } from '#http/client-exchange.ts'
+import { NameTable } from '#http/message/name-table.ts'
 import { createSessionOpener } from '#http/server/h2/client-session.ts'
 import { DeadlineSweep } from '#platform/deadline-sweep.ts'
 import { portOf, until } from '../../setup/net.ts'
@@ -22,6 +23,7 @@ async function start(t: Test) {
     bodyRateMin: 1,
     connections,
     bodies: new DeadlineSweep(500),
+    names: () => new NameTable([]),
     requestTimeoutMs: 30_000,
     isTrustedProxy: () => false,
     isDraining: () => false,

@@ -4,6 +4,7 @@ import type { ClientHttp2Session, OutgoingHttpHeaders } from 'node:http2'
 import { createServer } from 'node:net'
 import t, { type Test } from 'tap'
 import type { OpenConnection } from '#http/client-exchange.ts'
+import { NameTable } from '#http/message/name-table.ts'
 import { createSessionOpener } from '#http/server/h2/client-session.ts'
 import { DeadlineSweep } from '#platform/deadline-sweep.ts'
 import { shortFrame } from '../../gateway/forward/tunnels.ts'
@@ -261,6 +262,7 @@ t.test('an extended CONNECT is reset rather than answered with 2xx, whoever answ
     ...{ keepAliveTimeoutMs: 5_000, headBytesMax: 16_384, bodyRateMin: 1, streamsMax: 10 },
     connections,
     bodies: new DeadlineSweep(500),
+    names: () => new NameTable([]),
     requestTimeoutMs: 30_000,
     isTrustedProxy: () => false,
     isDraining: () => false,

@@ -11,6 +11,7 @@ import {
   tooMany,
   windowMax,
 } from '../../h2/framing/protocol.ts'
+import type { NameTable } from '../../message/name-table.ts'
 import { HeadTooLarge, MalformedMessage } from '../../request-head.ts'
 import { keepAliveMarginMs, sendTimeoutMs } from '../slow-clients.ts'
 import type { ConnectionLimits } from '../writable-connection.ts'
@@ -40,6 +41,8 @@ export function createSessionOpener(options: SessionOptions): SessionOpener {
 }
 
 interface SessionOptions extends ExchangeOptions, SessionLimits {
+  /** The fields that are marked: called for each head. */
+  names(): NameTable
   /** Whether this proxy may have terminated TLS, or added it. */
   isTrustedProxy(address: string): boolean
   /** A client was cut off for what it did to its connection, such as a flood of frames. */
@@ -124,7 +127,7 @@ class ClientSession implements OpenConnection, StreamOwner {
       if (!isWhole) throw new HeadTooLarge()
       assertHeadSize(fields, options.headBytesMax)
       this.#assertScheme(fields)
-      exchange.begin(readRequestHead(fields, isLast))
+      exchange.begin(readRequestHead(fields, isLast, options.names()))
     } catch (error) {
       if (error instanceof MalformedStream) {
         stream.refuse(errorCode.protocolError)

@@ -2,9 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { checkField, checkValue } from '../../h2/framing/fields.ts'
 import { MalformedStream } from '../../h2/framing/protocol.ts'
 import { isToken } from '../../message/characters.ts'
+import type { NameTable } from '../../message/name-table.ts'
 import { MalformedMessage, type RequestBody, type RequestHead } from '../../request-head.ts'
+import { DecodedHead } from '../marked-head.ts'
 import { bodyOf, parseContentLength } from '../request-framing.ts'
-import { encodeHighBytes } from '../request-line.ts'
+import { encodeHighBytes, plainTarget } from '../request-line.ts'
 
 const webSocket = 'websocket'
 /** Superseded by `:protocol`: their values mean nothing (RFC 8441 5). */
@@ -16,10 +18,11 @@ const supersededFields = new Set(['sec-websocket-key', 'sec-websocket-accept'])
  * an upgrade.
  * @param raw name, value, name, value, as received
  * @param isEnded whether no body follows
+ * @param names marks the fields
  * @throws MalformedStream for what breaks the rules of HTTP/2 itself: only the stream can be reset
  * @throws MalformedMessage
  */
-export function readRequestHead(raw: readonly string[], isEnded: boolean): RequestHead {
+export function readRequestHead(raw: readonly string[], isEnded: boolean, names: NameTable): DecodedHead {
   const { pseudo, end } = readPseudoFields(raw)
   const rawHeaders: string[] = ['Host', '']
   let host: string | undefined
@@ -55,17 +58,13 @@ export function readRequestHead(raw: readonly string[], isEnded: boolean): Reque
   writeHost(rawHeaders, host, pseudo.authority)
   const { method, target, upgrade } = targetOf(pseudo)
   if (upgrade !== undefined) writeKey(rawHeaders)
-  // Hot: the properties in the same order as in ParsedHead.
-  return {
-    method,
-    target,
-    minorVersion: 1,
+  const body = readBody(contentLength, isEnded, pseudo)
+  return new DecodedHead(
+    { method, target, hasPlainTarget: plainTarget.test(target), minorVersion: 1 },
+    { body, isPersistent: true, expectsContinue, upgrade },
+    names,
     rawHeaders,
-    body: readBody(contentLength, isEnded, pseudo),
-    isPersistent: true,
-    expectsContinue,
-    upgrade,
-  }
+  )
 }
 
 /**
