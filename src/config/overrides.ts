@@ -168,7 +168,8 @@ function setAt(tree: Record<string, unknown>, { path, value }: Override): string
     // The cast is sound: only a map or a list can contain this part.
     const map = container as Record<string | number, unknown>
     const isLast = index === path.length - 1
-    const next = isLast ? value : (valueAt(map, [part]) ?? emptyContainerFor(path[index + 1]))
+    const empty = typeof path[index + 1] === 'number' ? [] : {}
+    const next = isLast ? value : (valueAt(map, [part]) ?? empty)
     // defineProperty: a part named __proto__ must become an unknown option, not a prototype.
     Object.defineProperty(map, part, { value: next, configurable: true, enumerable: true, writable: true })
     container = next
@@ -182,10 +183,6 @@ function pathPartProblem(container: unknown, part: Path[number]): string | undef
     return part > container.length ? `the next index of the list is ${container.length}` : undefined
   }
   return isRecord(container) ? undefined : 'is below an option that is not a map or list'
-}
-
-function emptyContainerFor(nextPart: Path[number] | undefined): unknown {
-  return typeof nextPart === 'number' ? [] : {}
 }
 
 /** Finds out where options come from: the file, an override, or a default. */

@@ -130,7 +130,8 @@ function ownPasskeyPages(
         const { viewer, visitor, form } = context
         const { account } = viewer
         const id = form('id')
-        if (needsSecondFactor(withoutFactor(account), requireSecondFactor) && isLastFactor(account, id))
+        const without = { ...account, portal: { ...account.portal, secondFactor: undefined } }
+        if (needsSecondFactor(without, requireSecondFactor) && isLastFactor(account, id))
           throw invalidField('id', context.texts.passkeys.lastFactor)
         await assertSecondFactor(context)
         const isRemoved = await passkeys.remove(account, id, visitor)
@@ -139,10 +140,6 @@ function ownPasskeyPages(
       refused: refuse('remove', []),
     },
   ]
-}
-
-function withoutFactor(account: Account): Account {
-  return { ...account, portal: { ...account.portal, secondFactor: undefined } }
 }
 
 function isLastFactor({ portal }: Account, id: string): boolean {

@@ -46,14 +46,7 @@ export interface Explanation {
 }
 
 /** Collects the steps of a decision, in the order in which they were first taken. */
-export interface StepRecorder {
-  /** What becomes of this request: its route, and why it is refused. */
-  follow(arrival: ExplainedArrival): void
-  /** Records that a step has passed: a later refusal belongs to the next. @param result undefined = not shown */
-  pass(step: StepName, result: StepResult | undefined): void
-  /** Runs the steps; a GatehouseError in them is the refusal. `no-content`: the gateway itself responds with 204. */
-  run(steps: () => Promise<'forward' | 'answer' | 'no-content'>): Promise<Explanation>
-}
+export type StepRecorder = ReturnType<typeof createStepRecorder>
 
 const order: readonly StepName[] = [
   'request',
@@ -74,7 +67,7 @@ interface StepRecorderOptions {
   readonly findSignIn: FindSignIn | undefined
 }
 
-export function createStepRecorder({ failures, findSignIn }: StepRecorderOptions): StepRecorder {
+export function createStepRecorder({ failures, findSignIn }: StepRecorderOptions) {
   const steps = new Map<StepName, Step>()
   let current: StepName = 'request'
   let arrival: ExplainedArrival | undefined
@@ -107,14 +100,17 @@ export function createStepRecorder({ failures, findSignIn }: StepRecorderOptions
   }
 
   return {
-    follow: (followed) => {
+    /** What becomes of this request: its route, and why it is refused. */
+    follow: (followed: ExplainedArrival): void => {
       arrival = followed
     },
-    pass: (step, result) => {
+    /** Records that a step has passed: a later refusal belongs to the next. @param result undefined = not shown */
+    pass: (step: StepName, result: StepResult | undefined): void => {
       if (result) steps.set(step, { step, outcome: 'passed', ...result })
       current = order[order.indexOf(step) + 1] ?? step
     },
-    run: async (take) => {
+    /** Runs the steps; a GatehouseError in them is the refusal. `no-content`: the gateway itself responds with 204. */
+    run: async (take: () => Promise<'forward' | 'answer' | 'no-content'>): Promise<Explanation> => {
       try {
         const taken = await take()
         return taken === 'no-content'

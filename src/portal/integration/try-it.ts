@@ -141,8 +141,9 @@ export function createTryIt({ gatewayUrl, identityHeaders, carriers, path: porta
       if (sent !== keys.secretKey) secrets.push({ text: sent, placeholder: placeholders.secretKey })
       const hide = (text: string) => hideTokens(hideKnownSecrets(text, secrets), placeholders.accessToken)
       const value = parseJson(response.body)
+      // Without the end of a truncated body: a secret that is cut short there could not be recognised.
       const body = response.isTruncated
-        ? withoutEnd(response.body, secrets)
+        ? response.body.slice(0, -longestSpelling(secrets))
         : formatBody(response.body, value)
       const shownBody = hide(body)
       return {
@@ -207,11 +208,6 @@ function hideTokens(text: string, placeholder: string): string {
     const isToken = start !== -1 && /^[\w-]+\.[\w-]+\.[\w-]+/.test(word.slice(start))
     return isToken ? `${word.slice(0, start)}${placeholder}` : word
   })
-}
-
-/** Without the end of a truncated body: a secret that is cut short there could not be recognised. */
-function withoutEnd(body: string, secrets: readonly KnownSecret[]): string {
-  return body.slice(0, -longestSpelling(secrets))
 }
 
 /** Deeper values are not formatted: nested 30,000 times, they would be indented by 2 GB. */
