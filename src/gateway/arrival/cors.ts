@@ -12,6 +12,8 @@ export interface CorsHeaders {
   readonly fields: readonly (readonly [name: string, value: string])[]
   /** The same fields as field lines. */
   readonly lines: string
+  /** Those without Vary. */
+  readonly accessLines: string
 }
 
 /** The fields of a response that a page may read besides the safelisted ones. */
@@ -32,9 +34,13 @@ export const everyOrigin = '*'
 
 /** @param origin an allowed origin, or `*`; undefined = no page may read the response */
 export function createCorsHeaders(origin: string | undefined): CorsHeaders {
-  const vary = origin === everyOrigin ? [] : [['Vary', 'Origin'] as const]
-  const fields = [...corsFields(origin, exposedHeaders), ...vary]
-  return { origin, fields, lines: fields.map(([name, value]) => `${name}: ${value}\r\n`).join('') }
+  const access = corsFields(origin, exposedHeaders)
+  const fields = origin === everyOrigin ? access : [...access, ['Vary', 'Origin'] as const]
+  return { origin, fields, lines: linesOf(fields), accessLines: linesOf(access) }
+}
+
+function linesOf(fields: CorsHeaders['fields']): string {
+  return fields.map(([name, value]) => `${name}: ${value}\r\n`).join('')
 }
 
 function corsFields(origin: string | undefined, names: readonly string[]) {

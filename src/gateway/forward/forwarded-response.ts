@@ -27,13 +27,14 @@ export function forwardedResponseLines(
   const { status, lines: marked } = received
   const isAuthenticated = forwarded.accountId !== undefined
   const { caching, responseHeaders } = route
-  const isPlain = corsHeaders === undefined && costField === undefined && responseHeaders === undefined
+  const isPlain = costField === undefined && responseHeaders === undefined
   const namesLimit = allowances !== undefined && marked !== undefined && limitField.test(marked.text)
   if (marked !== undefined && status >= 200 && isPlain && !namesLimit) {
     const ordinary = ordinaryResponseLines(marked, {
       status,
       mayHaveTrailers,
       caching,
+      corsHeaders,
       isAuthenticated,
       isRewritten: strippedPrefix !== undefined,
       terms,

@@ -1,7 +1,8 @@
 import { keptLines, type MarkedText } from '#http/message/field-lines.ts'
 import { mark } from '#http/message/name-table.ts'
 import { responseMark } from '#http/outgoing/response-head.ts'
-import type { ResponseCaching } from '../routes/response-fields.ts'
+import { type CorsHeaders, everyOrigin } from '../arrival/cors.ts'
+import { privateLine, type ResponseCaching } from '../routes/response-fields.ts'
 import { isUsualConnection } from './connection-lines.ts'
 import type { ForwardTerms } from './forwarded-request.ts'
 
@@ -10,6 +11,8 @@ interface OrdinaryResponseInput {
   readonly status: number
   readonly mayHaveTrailers: boolean
   readonly caching: ResponseCaching | undefined
+  /** undefined = CORS is left to the backend. */
+  readonly corsHeaders: CorsHeaders | undefined
   readonly isAuthenticated: boolean
   /** Whether the backend does not see the path as it was sent. */
   readonly isRewritten: boolean
@@ -41,11 +44,23 @@ export function ordinaryResponseLines(
   reading.isCachingStated = false
   const lines = keptLines(head, passes)
   if (lines === undefined) return undefined
-  const { caching, isAuthenticated } = input
+  const { corsHeaders, caching, isAuthenticated } = input
   const { hasDate, isCachingStated } = reading
-  if (caching === undefined) return { text: lines, hasDate }
-  const isPrivate = isAuthenticated && !isCachingStated
-  return { text: lines + (isPrivate ? caching.privateLines : caching.varyLine), hasDate }
+  const readable = corsHeaders === undefined ? lines : lines + corsHeaders.accessLines
+  const text = readable + varyLine(caching, corsHeaders)
+  const isPrivate = caching !== undefined && isAuthenticated && !isCachingStated
+  return { text: isPrivate ? text + privateLine : text, hasDate }
+}
+
+function varyLine(caching: ResponseCaching | undefined, corsHeaders: CorsHeaders | undefined): string {
+  const variesByOrigin = corsHeaders !== undefined && corsHeaders.origin !== everyOrigin
+  if (caching === undefined) return variesByOrigin ? 'Vary: Origin\r\n' : ''
+  return variesByOrigin ? caching.originVaryLine : caching.varyLine
+}
+
+/** Whether what the backend says of `Vary`, or of CORS, is forwarded as it is. */
+function isLeftToBackend(found: number, { caching, corsHeaders }: OrdinaryResponseInput): boolean {
+  return corsHeaders === undefined && (found === responseMark.cors || caching === undefined)
 }
 
 /** Whether a line is forwarded to the client; undefined = the response is not ordinary. */
@@ -73,7 +88,8 @@ function passes(text: string, found: number, start: number, end: number): boolea
       // A URL may be one of the target.
       return input.isRewritten || text.slice(start, end).includes('//') ? undefined : true
     case responseMark.vary:
-      return input.caching === undefined ? true : undefined
+    case responseMark.cors:
+      return isLeftToBackend(found, input) ? true : undefined
     case mark.connection:
       return isUsualConnection(text.slice(start, end)) ? false : undefined
     case responseMark.trailer:

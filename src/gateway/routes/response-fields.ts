@@ -11,9 +11,12 @@ export interface ResponseCaching {
   readonly names: readonly string[]
   /** `Vary` with these names, ended by CR LF. */
   readonly varyLine: string
-  /** `Vary` and `Cache-Control: private`, for a response to an authenticated caller. */
-  readonly privateLines: string
+  /** The same with Origin before these names, for a response that depends on it. */
+  readonly originVaryLine: string
 }
+
+/** Says that no shared cache may store a response to an authenticated caller. */
+export const privateLine = 'Cache-Control: private\r\n'
 
 /** Which credentials a route's callers authenticate with, and whether they have to. */
 export interface AcceptedCredentials {
@@ -41,8 +44,11 @@ export function compileCaching(
     ...(takesAuthorization || isOptional || leavesAuthorization ? ['Authorization'] : []),
     ...(takesCookie ? ['Cookie', 'Origin', 'Sec-Fetch-Site'] : []),
   ]
-  const varyLine = `Vary: ${names.join(', ')}\r\n`
-  return { names, varyLine, privateLines: `${varyLine}Cache-Control: private\r\n` }
+  return {
+    names,
+    varyLine: `Vary: ${names.join(', ')}\r\n`,
+    originVaryLine: `Vary: ${mergedVary('Origin', names)}\r\n`,
+  }
 }
 
 /** A backend that sends one of these has itself said who may store its response, and for how long. */
@@ -81,10 +87,9 @@ export class CachingLines {
 
   /** The field lines. @param isAuthenticated whether the response is one for this caller only */
   lines(isAuthenticated: boolean): string {
-    const { names, varyLine, privateLines } = this.#caching
-    const isPrivate = isAuthenticated && !this.#isStated
-    if (this.#vary === '') return isPrivate ? privateLines : varyLine
-    return `Vary: ${mergedVary(this.#vary, names)}\r\n${isPrivate ? 'Cache-Control: private\r\n' : ''}`
+    const { names, varyLine } = this.#caching
+    const line = this.#vary === '' ? varyLine : `Vary: ${mergedVary(this.#vary, names)}\r\n`
+    return isAuthenticated && !this.#isStated ? line + privateLine : line
   }
 }
 

@@ -34,6 +34,8 @@ export const responseMark = {
   challenge: firstOwnMark + 8,
   /** It may name paths and URLs of the backend. */
   link: firstOwnMark + 9,
+  /** `Access-Control-…` */
+  cors: firstOwnMark + 10,
 } as const
 
 const { contentLength, transferEncoding, connection, keepAlive } = mark
@@ -54,6 +56,7 @@ export const responseNames: NameTable = new NameTable([
   ...named(responseMark.trailer, 'trailer'),
   ...named(responseMark.special, 'location', 'content-location', 'refresh', 'service-worker-allowed'),
   ...named(responseMark.link, 'link'),
+  { name: 'accesscontrol', mark: responseMark.cors, isPrefix: true },
 ] satisfies readonly MarkedName[])
 
 /** A head of HTTP/1.1. Its fields are sliced from its text once somebody asks for all of them. */
