@@ -98,6 +98,7 @@ const addressSetOf = memoizeByObject((ranges: readonly string[]) =>
 )
 
 export function createAddressSet(ranges: readonly AddressRange[]): AddressSet {
+  if (ranges.length === 0) return { has: () => false }
   const list = new BlockList()
   const ofFamily = (family: AddressRange['family']) => ranges.filter((range) => range.family === family)
   for (const { address, bits } of ofFamily('ipv6')) list.addSubnet(address, bits, 'ipv6')
@@ -113,7 +114,7 @@ export function createAddressSet(ranges: readonly AddressRange[]): AddressSet {
     has: (address) => {
       const number = numberOfIPv4(address)
       if (number !== undefined) return networks.some(({ mask, network }) => (number & mask) === network)
-      return ranges.length > 0 && isIPv6(address) && list.check(address, 'ipv6')
+      return isIPv6(address) && list.check(address, 'ipv6')
     },
   }
 }
