@@ -4,7 +4,7 @@ import { startBoth } from '../setup/both.ts'
 import { notInApp, startGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { connectRaw } from '../setup/raw-client.ts'
-import { ask } from './support/ask.ts'
+import { ask, withoutRequestId } from './support/ask.ts'
 import { startWebSocketBackend, upgradeLines } from './support/web-socket.ts'
 
 const route = { upstream: 'backend', auth: 'none' }
@@ -230,8 +230,3 @@ t.test('the general path and the fast lane strip a prefix alike', async (t) => {
       }
   }
 })
-
-/** Every request has another ID. */
-function withoutRequestId(rawHeaders: readonly string[]): readonly string[] {
-  return rawHeaders.map((text, index) => (rawHeaders[index - 1] === 'X-Request-Id' ? '' : text))
-}

@@ -46,16 +46,20 @@ export function ordinaryResponseLines(
   if (lines === undefined) return undefined
   const { corsHeaders, caching, isAuthenticated } = input
   const { hasDate, isCachingStated } = reading
-  const readable = corsHeaders === undefined ? lines : lines + corsHeaders.accessLines
-  const text = readable + varyLine(caching, corsHeaders)
+  const text = lines + accessAndVaryLines(caching, corsHeaders)
   const isPrivate = caching !== undefined && isAuthenticated && !isCachingStated
   return { text: isPrivate ? text + privateLine : text, hasDate }
 }
 
-function varyLine(caching: ResponseCaching | undefined, corsHeaders: CorsHeaders | undefined): string {
-  const variesByOrigin = corsHeaders !== undefined && corsHeaders.origin !== everyOrigin
-  if (caching === undefined) return variesByOrigin ? 'Vary: Origin\r\n' : ''
-  return variesByOrigin ? caching.originVaryLine : caching.varyLine
+/** Who may read the response, and what it varies by. */
+function accessAndVaryLines(
+  caching: ResponseCaching | undefined,
+  corsHeaders: CorsHeaders | undefined,
+): string {
+  if (caching === undefined) return corsHeaders?.lines ?? ''
+  if (corsHeaders === undefined) return caching.varyLine
+  const { accessLines, origin } = corsHeaders
+  return accessLines + (origin === everyOrigin ? caching.varyLine : caching.originVaryLine)
 }
 
 /** Whether what the backend says of `Vary`, or of CORS, is forwarded as it is. */

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { ask, connectHttp2 } from '../../http/h2/ask.ts'
 import { startBoth } from '../../setup/both.ts'
+import { withoutRequestId } from '../support/ask.ts'
 
 const fields = [
   { accept: '*/*', 'user-agent': 'test' },
@@ -18,11 +19,6 @@ const fields = [
   { 'content-length': '0' },
 ]
 const targets = ['/any', '/any/x', '/any/x?q=1', '/any/a%20b', '/any/x/', '/any/~a.b']
-
-/** Every request has another ID. */
-function withoutRequestId(rawHeaders: readonly string[]): readonly string[] {
-  return rawHeaders.map((text, index) => (rawHeaders[index - 1] === 'X-Request-Id' ? '' : text))
-}
 
 t.test('over HTTP/2 the general path and the fast lane forward alike', async (t) => {
   for (const trustedProxies of [[], ['127.0.0.1']]) {

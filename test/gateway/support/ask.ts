@@ -39,3 +39,8 @@ export const jwksPath = '/.well-known/jwks.json'
 export function cookieOf({ headers }: RawResponse, name = 'refreshToken'): string | undefined {
   return headers['set-cookie']?.match(new RegExp(`^${name}=([^;]*);`))?.[1]
 }
+
+/** What a backend got, without the ID, which is another for each request. @param rawHeaders name, value, name, value */
+export function withoutRequestId(rawHeaders: readonly string[]): readonly string[] {
+  return rawHeaders.map((text, index) => (rawHeaders[index - 1] === 'X-Request-Id' ? '' : text))
+}
