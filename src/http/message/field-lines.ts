@@ -1,7 +1,8 @@
-import { isSpace, valueCharacters } from './characters.ts'
+import { isSpace } from './characters.ts'
 import { headBlock } from './head-bytes.ts'
-import { foldedCharacters, hashStep, NameTable } from './name-table.ts'
+import { hashAddends, hashFactors, NameTable } from './name-table.ts'
 
+const tab = 0x09
 const lf = 0x0a
 const cr = 0x0d
 const space = 0x20
@@ -114,53 +115,58 @@ export function readFieldLines(start: number, names: NameTable, marked: MarkedLi
 /** @returns where the next line begins */
 function readFieldLine(line: number, names: NameTable, marked: MarkedLines): number {
   const { bytes, length } = headBlock
-  const { prefixHash } = names
-  let at = line
+  let nameEnd = line
   let hash = 0
-  let mayHavePrefix = false
-  for (let folded = foldedAt(bytes, at); folded !== 0; folded = foldedAt(bytes, ++at)) {
-    if (folded === 1) continue
-    hash = hashStep(hash, folded)
-    if (hash === prefixHash) mayHavePrefix = true
+  for (;;) {
+    const byte = bytes[nameEnd] ?? 0
+    const factor = hashFactors[byte] ?? 0
+    if (factor === 0) break
+    hash = (Math.imul(hash, factor) + (hashAddends[byte] ?? 0)) | 0
+    nameEnd++
   }
-  const nameEnd = at
   if (nameEnd >= length) return incomplete
   if (bytes[nameEnd] !== colon || nameEnd === line) return malformed
   const end = valueEnd(nameEnd + 1)
   if (end + 1 >= length) return end >= length || bytes[end] === cr ? incomplete : malformed
   if (bytes[end] !== cr || bytes[end + 1] !== lf) return malformed
-  if (bytes[nameEnd + 1] !== space || isSpace(bytes[nameEnd + 2]) || isSpace(bytes[end - 1]))
-    marked.isSpacedUsually = false
-  if (mayHavePrefix || names.mayHaveMark(hash)) {
-    const found = names.markAt(bytes, { from: line, to: nameEnd }, hash, mayHavePrefix)
+  if (!isSpacedUsually(bytes, nameEnd + 1, end)) marked.isSpacedUsually = false
+  if (names.mayHaveMark(hash, bytes[line] ?? 0)) {
+    const found = names.markAt(bytes, line, nameEnd, hash)
     if (found !== 0) addLine(bytes, marked, found, line, nameEnd + 1, end)
   }
   return end + 2
 }
 
-function foldedAt(bytes: Uint8Array, at: number): number {
-  return foldedCharacters[bytes[at] ?? 0] ?? 0
+/** Whether a value, between the colon and the end of its line, has one space before it, and none after it. */
+function isSpacedUsually(bytes: Uint8Array, from: number, to: number): boolean {
+  return bytes[from] === space && (bytes[from + 1] ?? 0) > space && (bytes[to - 1] ?? 0) > space
 }
 
 /**
  * The index of the first byte that no value may contain: a control character other than the tab. Four bytes are tested
- * at a time: (x - 0x20) and (x ^ 0x7f) - 1 borrow from the highest bit of a byte.
+ * at a time.
  */
 function valueEnd(start: number): number {
-  const { bytes, words } = headBlock
-  let at = start
-  for (;;) {
-    do if (valueCharacters[bytes[at] ?? 0] !== 1) return at
-    while ((++at & 3) !== 0)
-    let word = at >> 2
-    while (!mayHaveControl(words[word] ?? 0)) word++
-    at = word << 2
+  const { bytes, view } = headBlock
+  for (let at = start; ; ) {
+    let controls = controlsIn(view.getInt32(at, true))
+    while (controls === 0) {
+      at += 4
+      controls = controlsIn(view.getInt32(at, true))
+    }
+    at += (31 - Math.clz32(controls & -controls)) >> 3
+    if (bytes[at] !== tab) return at
+    at++
   }
 }
 
-function mayHaveControl(word: number): boolean {
+/**
+ * The lowest bit that is set is the highest of the first control character in a word, if there is one: a byte minus
+ * 0x20, and a byte of which DEL makes 0 minus 1, borrow from it. Bits above it may be set by these borrows.
+ */
+function controlsIn(word: number): number {
   const deleted = word ^ 0x7f7f7f7f
-  return ((((word - 0x20202020) & ~word) | ((deleted - 0x01010101) & ~deleted)) & 0x80808080) !== 0
+  return (((word - 0x20202020) & ~word) | ((deleted - 0x01010101) & ~deleted)) & 0x80808080
 }
 
 /** The value excludes the spaces and tabs around it (RFC 9110 5.6.3). */
@@ -174,8 +180,8 @@ function addLine(
 ): void {
   let start = from
   let end = to
-  while (start < end && isSpace(bytes[start])) start++
-  while (end > start && isSpace(bytes[end - 1])) end--
+  while (start < end && (bytes[start] ?? 0) <= space) start++
+  while (end > start && (bytes[end - 1] ?? 0) <= space) end--
   marked.add(mark, line, start, end, to + 2)
 }
 

@@ -4,8 +4,8 @@
  */
 class HeadBlock {
   bytes: Uint8Array = new Uint8Array(0)
-  /** The same memory, in words of four bytes. */
-  words: Int32Array = new Int32Array(0)
+  /** The same memory, for reading four bytes at once. */
+  view: DataView = new DataView(this.bytes.buffer)
   /** The length of the current head in bytes; the byte after it is 0, which ends all reading. */
   length = 0
 
@@ -15,15 +15,15 @@ class HeadBlock {
 
   /** Replaces what is in it. */
   load(head: Uint8Array): void {
-    if (head.length + 1 > this.bytes.length) this.#allocate(2 * head.length)
+    if (head.length + 4 > this.bytes.length) this.#allocate(2 * head.length + 4)
     this.bytes.set(head)
     this.bytes[head.length] = 0
     this.length = head.length
   }
 
   #allocate(bytes: number): void {
-    this.words = new Int32Array((bytes >> 2) + 1)
-    this.bytes = new Uint8Array(this.words.buffer)
+    this.bytes = new Uint8Array(bytes)
+    this.view = new DataView(this.bytes.buffer)
   }
 }
 
