@@ -8,7 +8,7 @@ import { type Excess, takeRate } from '#identity/limits/take-rate.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import type { Allowance, GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { memoize } from '#platform/memoize.ts'
+import { memoize, memoizeLast } from '#platform/memoize.ts'
 import { copyString } from '#platform/text.ts'
 import type { MonotonicMs } from '#platform/time.ts'
 import type { Rate } from '#store/rates.ts'
@@ -139,10 +139,12 @@ function createDecisionCounter(metrics: Pick<Metrics, 'decisions'> | undefined) 
   if (!metrics) return () => {}
   const { decisions } = metrics
   const seriesOf = (scheme: string, allowedFor: string) =>
-    memoize((code: ErrorCode | undefined) =>
-      code === undefined
-        ? decisions.labels(scheme, 'allowed', allowedFor)
-        : decisions.labels(scheme, 'refused', code),
+    memoizeLast(
+      memoize((code: ErrorCode | undefined) =>
+        code === undefined
+          ? decisions.labels(scheme, 'allowed', allowedFor)
+          : decisions.labels(scheme, 'refused', code),
+      ),
     )
   const series = {
     none: seriesOf('none', 'anonymous'),
