@@ -55,6 +55,8 @@ async function run({ url, status, connections, durationMs }: Closed | Paced, tex
       '-t1',
       `-c${connections}`,
       `-d${seconds}s`,
+      // Else a request that takes over 2 s is not slow, but an error.
+      '--timeout=60s',
       '-s',
       script,
       url,
