@@ -139,12 +139,12 @@ function readFieldLine(line: number, names: NameTable, marked: MarkedLines): num
 
 /** Whether a value, between the colon and the end of its line, has one space before it, and none after it. */
 function isSpacedUsually(bytes: Uint8Array, from: number, to: number): boolean {
-  return bytes[from] === space && (bytes[from + 1] ?? 0) > space && (bytes[to - 1] ?? 0) > space
+  return bytes[from] === space && !isSpace(bytes[from + 1]) && !isSpace(bytes[to - 1])
 }
 
 /**
  * The index of the first byte that no value may contain: a control character other than the tab. Four bytes are tested
- * at a time.
+ * at a time. Hot: as one loop that branches, with one look at a word, a head takes a third longer.
  */
 function valueEnd(start: number): number {
   const { bytes, view } = headBlock
@@ -180,8 +180,8 @@ function addLine(
 ): void {
   let start = from
   let end = to
-  while (start < end && (bytes[start] ?? 0) <= space) start++
-  while (end > start && (bytes[end - 1] ?? 0) <= space) end--
+  while (start < end && isSpace(bytes[start])) start++
+  while (end > start && isSpace(bytes[end - 1])) end--
   marked.add(mark, line, start, end, to + 2)
 }
 

@@ -6,7 +6,10 @@ class HeadBlock {
   bytes: Uint8Array = new Uint8Array(0)
   /** The same memory, for reading four bytes at once. */
   view: DataView = new DataView(this.bytes.buffer)
-  /** The length of the current head in bytes; the byte after it is 0, which ends all reading. */
+  /**
+   * The length of the current head in bytes. The byte after it is 0, which ends all reading; there is room for three
+   * more, so that it can be read together with them.
+   */
   length = 0
 
   constructor(bytes: number) {

@@ -1,10 +1,9 @@
 import { memoizeBounded } from '#platform/memoize.ts'
 import { foldHeaderName } from '#platform/text.ts'
+import { tokenCharacters } from './characters.ts'
 
 /** At most 2,048 names of up to 64 characters, longer than any in use: 0.5 MiB at most for each memo. */
 export const fieldNameMemo = { entriesMax: 2_048, keyLengthMax: 64 }
-
-import { tokenCharacters } from './characters.ts'
 
 /** Marks of the fields with a meaning in every HTTP/1.1 message. Other marks begin at `firstOwnMark`; 0 = no mark. */
 export const mark = {
@@ -44,7 +43,7 @@ const bucketCount = 4_096
 /**
  * 0 = not a token character (RFC 9110 5.6.2), 1 = neither a letter nor a digit, otherwise the character in lower case.
  */
-export const foldedCharacters: Uint8Array = Uint8Array.from({ length: 256 }, (_, code) => {
+const foldedCharacters: Uint8Array = Uint8Array.from({ length: 256 }, (_, code) => {
   const character = String.fromCharCode(code)
   if (/[0-9A-Za-z]/.test(character)) return character.toLowerCase().charCodeAt(0)
   return tokenCharacters[code] ?? 0
@@ -101,7 +100,7 @@ export class NameTable {
         if (lettersRead(bytes, from, to, letters) === letters.length) folded ||= entry.mark
       } else if (isExactly(bytes, from, to, exact)) return entry.mark
     }
-    if (folded !== 0 || this.#mayBeginPrefix[bytes[from] ?? 0] !== 1) return folded
+    if (folded !== 0) return folded
     return lettersRead(bytes, from, to, this.#prefix) >= this.#prefix.length ? this.#prefixMark : 0
   }
 
