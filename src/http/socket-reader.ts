@@ -1,5 +1,7 @@
 import type { OnReadOpts, Socket } from 'node:net'
-import { smallChunkBytesMax } from './socket-writes.ts'
+import { copyOfShared, ownedCopy, receivedChunk, releaseBuffer, sharedBuffer } from './read-memory.ts'
+import { type DeferredReceiver, deferredBytesMax, ReadQueue } from './read-queue.ts'
+import { doAndWrite } from './socket-writes.ts'
 
 /** The size of a read; Node only checks whether it is 0. */
 const readSize = 65_536
@@ -10,9 +12,20 @@ const readSize = 65_536
  */
 export const deliveriesPerTurnMax = 256
 
+/** Small data is delivered at the end of the turn of the event loop, once that of all connections was read. */
+interface Deferral {
+  readonly queue: ReadQueue
+  /** Called for each read. */
+  mayDefer(): boolean
+}
+
 /** Delivers what a socket receives, and continues after `resume`. */
-export class SocketReader {
+export class SocketReader implements DeferredReceiver {
   protected readonly socket: Socket
+  /** undefined = nothing waits for the end of the turn. */
+  readonly #deferral: Deferral | undefined
+  /** Whether data waits there: no more than one read. */
+  #isWaiting = false
   #onData: (chunk: Buffer) => boolean
   #isPaused = false
   #isStopped = false
@@ -21,13 +34,53 @@ export class SocketReader {
   #deliveries = 0
 
   /** @param onData returns whether the chunk is released */
-  constructor(socket: Socket, onData: (chunk: Buffer) => boolean) {
+  constructor(socket: Socket, onData: (chunk: Buffer) => boolean, deferral?: Deferral) {
     this.socket = socket
     this.#onData = onData
+    this.#deferral = deferral
+  }
+
+  /**
+   * Data has been read into the shared memory.
+   * @returns whether the socket continues reading
+   */
+  receive(length: number): boolean {
+    if (this.#isWaiting) return this.#deliverAfterDeferred(length)
+    if (!this.#mayDefer(length) || !this.#deferral?.queue.add(this, length))
+      return this.deliver(receivedChunk(length))
+    this.#isWaiting = true
+    scheduleDelivery()
+    return true
+  }
+
+  #mayDefer(length: number): boolean {
+    return (
+      length <= deferredBytesMax &&
+      !this.#isPaused &&
+      !this.#hasYielded &&
+      this.#deferral?.mayDefer() === true
+    )
+  }
+
+  receiveDeferred(length: number): void {
+    this.#isWaiting = false
+    this.deliver(receivedChunk(length))
+  }
+
+  /** Delivers what was read before: to be called before any other event of the socket is handled. */
+  deliverDeferred(): void {
+    if (this.#isWaiting) deliverReads()
+  }
+
+  #deliverAfterDeferred(length: number): boolean {
+    // A copy, as what came first is delivered in the same memory.
+    const chunk = copyOfShared(length)
+    deliverReads()
+    return this.deliver(chunk)
   }
 
   /** @returns whether the socket continues reading */
-  deliver(chunk: Buffer): boolean {
+  protected deliver(chunk: Buffer): boolean {
     if (++this.#deliveries >= deliveriesPerTurnMax) this.yieldTurn()
     if (this.#onData(chunk)) releaseBuffer(chunk)
     this.#isStopped = this.#isPaused || this.#hasYielded
@@ -64,9 +117,9 @@ export class SocketReader {
 }
 
 /**
- * Delivers what a socket receives as it arrives, bypassing the stream's buffer and events, which cost as much as the
- * read itself. If possible, the socket reads into memory that all sockets share: a new buffer for each read makes the
- * pauses of garbage collection three times as long. The end, errors and writes remain with the stream.
+ * Delivers what a socket receives, bypassing the stream's buffer and events, which cost as much as the read itself. If
+ * possible, the socket reads into memory that all sockets share: a new buffer for each read makes the pauses of garbage
+ * collection three times as long. The end, errors and writes remain with the stream.
  */
 export class DirectSocketReader extends SocketReader {
   readonly #isShared: boolean
@@ -75,9 +128,10 @@ export class DirectSocketReader extends SocketReader {
   /**
    * To be created before anything else reads from the socket.
    * @param onData gets chunks that are valid until it returns (see `ownedCopy`); returns whether the chunk is released
+   * @param mayDefer whether small chunks are delivered at the end of the turn (see `deliverDeferred`); not over TLS
    */
-  constructor(socket: Socket, onData: (chunk: Buffer) => boolean) {
-    super(socket, onData)
+  constructor(socket: Socket, onData: (chunk: Buffer) => boolean, mayDefer = false) {
+    super(socket, onData, mayDefer ? ofRequests : undefined)
     this.#isShared = readIntoSharedBuffer(socket, this.#onRead)
     if (!this.#isShared) this.#overridePush()
     // Without this there would be no `end` event.
@@ -93,9 +147,10 @@ export class DirectSocketReader extends SocketReader {
     this.resume()
   }
 
-  readonly #onRead = (length: number): boolean => {
-    const chunk = receivedChunk(length)
-    return this.#isReleased ? this.socket.push(ownedCopy(chunk)) : this.deliver(chunk)
+  readonly #onRead = (length: number): boolean => this.receive(length)
+
+  protected override deliver(chunk: Buffer): boolean {
+    return this.#isReleased ? this.socket.push(ownedCopy(chunk)) : super.deliver(chunk)
   }
 
   #overridePush(): void {
@@ -115,66 +170,41 @@ export class PooledSocketReader {
   /** The option that the socket has to be created with (net.connect). */
   readonly onread: OnReadOpts = {
     buffer: sharedBuffer,
-    callback: (length) => this.#flow?.deliver(receivedChunk(length)) ?? false,
+    callback: (length) => this.#flow?.receive(length) ?? false,
   }
   #flow: SocketReader | undefined
 
-  /** To be called before anything can have arrived. @param onData returns whether the chunk is released */
-  attach(socket: Socket, onData: (chunk: Buffer) => boolean): SocketReader {
-    this.#flow = new SocketReader(socket, onData)
+  /**
+   * To be called before anything can have arrived.
+   * @param onData returns whether the chunk is released
+   * @param mayDefer whether data that was read now may be delivered at the end of the turn (see `deliverDeferred`)
+   */
+  attach(socket: Socket, onData: (chunk: Buffer) => boolean, mayDefer = () => false): SocketReader {
+    this.#flow = new SocketReader(socket, onData, { queue: responses, mayDefer })
     return this.#flow
   }
 }
 
-/** The size of a socket's usual read. All sockets share it: each delivers what it has read before another reads. */
-export const sharedBuffer = Buffer.allocUnsafeSlow(65_536)
+const responses = new ReadQueue(sharedBuffer)
+const requests = new ReadQueue(sharedBuffer)
+const ofRequests: Deferral = { queue: requests, mayDefer: () => true }
+let isDeliveryScheduled = false
 
-/**
- * The data of the last read: valid until the caller returns. Long data, which receivers would not copy, is copied here.
- */
-export function receivedChunk(length: number): Buffer {
-  if (length > smallChunkBytesMax) return copyOfShared(length)
-  return length > keptViewBytesMax ? sharedBuffer.subarray(0, length) : keptView(length)
+function scheduleDelivery(): void {
+  if (isDeliveryScheduled) return
+  isDeliveryScheduled = true
+  setImmediate(endTurn)
 }
 
-/** Views of the shared memory are kept up to this length, which takes 0.2 MiB at most. */
-const keptViewBytesMax = 2_048
-/** By length, as the lengths of messages repeat. */
-const keptViews: (Buffer | undefined)[] = Array.from({ length: keptViewBytesMax + 1 }, () => undefined)
-
-function keptView(length: number): Buffer {
-  const view = keptViews[length] ?? sharedBuffer.subarray(0, length)
-  keptViews[length] = view
-  return view
+function endTurn(): void {
+  isDeliveryScheduled = false
+  doAndWrite(deliverReads)
 }
 
-/** A copy in memory of its own, so that `releaseBuffer` can free it. */
-function copyOfShared(length: number): Buffer {
-  const copy = Buffer.allocUnsafeSlow(length)
-  sharedBuffer.copy(copy, 0, 0, length)
-  return copy
-}
-
-/** The same bytes, permanently valid: code that keeps what was read has to call this. */
-export function ownedCopy(bytes: Buffer): Buffer {
-  return bytes.buffer === sharedBuffer.buffer ? Buffer.from(bytes) : bytes
-}
-
-export const noBytes = Buffer.alloc(0)
-
-/** What follows in some bytes: nearly always nothing, and an empty view would be one more object. */
-export function restOf(bytes: Buffer, from: number): Buffer {
-  return from === bytes.length ? noBytes : bytes.subarray(from)
-}
-
-/**
- * Frees the memory of a chunk that is no longer used: collecting the pieces of a large body as garbage costs as much as
- * forwarding them. Small pieces are not worth the call.
- */
-export function releaseBuffer(chunk: Buffer): void {
-  const { buffer, byteLength } = chunk
-  if (byteLength <= smallChunkBytesMax || byteLength !== buffer.byteLength) return
-  if (buffer instanceof ArrayBuffer) buffer.transfer(0)
+/** Responses first: they free the connections that requests wait for. */
+function deliverReads(): void {
+  responses.deliver()
+  requests.deliver()
 }
 
 /**

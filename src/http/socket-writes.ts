@@ -15,7 +15,11 @@ export const smallChunkBytesMax = 16_384
 const batchMax = 128
 
 let batch: DeferredWrite[] = []
+/** Whether the batch is written later in this turn. */
 let isScheduled = false
+let isWriting = false
+/** What waits for the batch that is being written. */
+let tasks: (() => void)[] = []
 
 /**
  * Defers a write until the end of this turn of the event loop, so that all writes of a turn follow each other: this
@@ -36,10 +40,31 @@ function endTurn(): void {
   writeBatch()
 }
 
+/** To be called at the end of a turn: does what may defer writes, and then writes all. */
+export function doAndWrite(work: () => void): void {
+  isScheduled = true
+  work()
+  endTurn()
+}
+
 function writeBatch(): void {
   const writes = batch
   batch = []
+  isWriting = true
   for (const write of writes) write.writeNow()
+  isWriting = false
+  const waiting = tasks
+  tasks = []
+  for (const task of waiting) task()
+}
+
+/**
+ * Runs a task once no more is written: at once, unless writes are in progress, which it would displace from the caches
+ * of the processor (docs/performance.md).
+ */
+export function afterWrites(task: () => void): void {
+  if (isWriting) tasks.push(task)
+  else task()
 }
 
 /** Whether a write would fill the buffer: a socket emits `drain` only after a write that returned false. */

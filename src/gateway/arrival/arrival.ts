@@ -1,4 +1,4 @@
-import type { ClientExchange } from '#http/client-exchange.ts'
+import type { ClientExchange, HttpVersion } from '#http/client-exchange.ts'
 import { type RequestHead, withoutTexts } from '#http/request-head.ts'
 import type { Carriers } from '#identity/carriers.ts'
 import type { Credentials } from '#identity/credentials.ts'
@@ -63,6 +63,12 @@ export function createArrival<Exchange extends Pick<ClientExchange, 'peerAddress
     carriers: fieldReader.carriers,
     outcome: createOutcome(),
   }
+}
+
+/** The version of a request whose connection may carry another one by now. */
+export function httpVersionOf({ exchange, head }: Pick<Arrival, 'exchange' | 'head'>): HttpVersion {
+  if (exchange.httpVersion === '2') return '2'
+  return head.minorVersion === 0 ? '1.0' : '1.1'
 }
 
 /**

@@ -5,7 +5,7 @@ import { memoize, memoizeBounded } from '#platform/memoize.ts'
 import { hideSecrets, secretStartPattern } from '#platform/secrets/hide-secrets.ts'
 import { copyString } from '#platform/text.ts'
 import type { MonotonicMs } from '#platform/time.ts'
-import type { Arrival } from '../arrival/arrival.ts'
+import { type Arrival, httpVersionOf } from '../arrival/arrival.ts'
 import { callerTextsOf } from '../arrival/caller-texts.ts'
 import { clientClosedRequest, type Outcome, principalOf } from '../arrival/outcome.ts'
 
@@ -22,7 +22,7 @@ export function createAccessLineWriter(listener: string | undefined): WriteAcces
   const routeMembers = memoize((route: string) => new RouteMembers(route))
   const callerMembers = new CallerMembers()
   return (arrival, now, isComplete) => {
-    const { head, client, outcome, exchange } = arrival
+    const { head, client, outcome } = arrival
     const { route, status = clientClosedRequest } = outcome
     return (
       listenerMember +
@@ -30,7 +30,7 @@ export function createAccessLineWriter(listener: string | undefined): WriteAcces
       traceMember(outcome.trace) +
       clientMember(client.address) +
       jsonMember('path', loggedPath(arrival)) +
-      routeMembers(route).of(head.method, exchange.httpVersion, status) +
+      routeMembers(route).of(head.method, httpVersionOf(arrival), status) +
       millisecondsMember(now - arrival.arrivedAt) +
       callerMembers.of(outcome, isComplete)
     )

@@ -1,10 +1,11 @@
+import { afterWrites } from '#http/socket-writes.ts'
 import type { CounterSeries } from '#ops/metrics/instrument.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import { registeredMethods } from '#platform/http.ts'
 import type { Log } from '#platform/log/log.ts'
 import { memoize, memoizeLast } from '#platform/memoize.ts'
 import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
-import type { Arrival } from '../arrival/arrival.ts'
+import { type Arrival, httpVersionOf } from '../arrival/arrival.ts'
 import { clientClosedRequest } from '../arrival/outcome.ts'
 import type { UnreadableRefusal } from '../refusals/send-problem.ts'
 import { unmatchedRouteName } from '../routes/route.ts'
@@ -18,6 +19,12 @@ export interface Observer {
   end(arrival: Arrival, isComplete: boolean): void
   /** A client sent a request that could not be parsed. */
   recordUnreadable(client: string, refusal: UnreadableRefusal): void
+}
+
+interface Ended {
+  readonly arrival: Arrival
+  readonly isComplete: boolean
+  readonly now: MonotonicMs
 }
 
 interface ObserverOptions {
@@ -57,21 +64,38 @@ export function createObserver(options: ObserverOptions): Observer {
   }
   const accessLine = createAccessLineWriter(options.listener)
 
-  /** An error here concerns one request whose response is over, so it must not end the process. */
+  /** Requests that have ended, and are observed together once no more is written. */
+  let ended: Ended[] = []
+
+  // An error in these two concerns one request whose response is over, so it must not end the process.
+
   function end(arrival: Arrival, isComplete: boolean): void {
     metrics.requestEnded()
     try {
-      observeEnd(arrival, isComplete)
-    } catch (err) {
-      log.error(
-        { requestId: arrival.requestId, err },
-        'internal error: the request was not counted or logged',
-      )
+      ended.push({ arrival, isComplete, now: monotonicClock() })
+      if (ended.length === 1) afterWrites(observeEnded)
+    } catch (error) {
+      logUnobserved(arrival, error)
     }
   }
 
-  function observeEnd(arrival: Arrival, isComplete: boolean): void {
-    const now = monotonicClock()
+  function observeEnded(): void {
+    const requests = ended
+    ended = []
+    for (const request of requests) {
+      try {
+        observeEnd(request)
+      } catch (error) {
+        logUnobserved(request.arrival, error)
+      }
+    }
+  }
+
+  function logUnobserved({ requestId }: Arrival, err: unknown): void {
+    log.error({ requestId, err }, 'internal error: the request was not counted or logged')
+  }
+
+  function observeEnd({ arrival, isComplete, now }: Ended): void {
     // First: it starts the trace of a request that was not forwarded.
     recordTrace?.(arrival, now)
     count(arrival, now)
@@ -79,7 +103,8 @@ export function createObserver(options: ObserverOptions): Observer {
     if (logsAccess) log.line(accessLine(arrival, now, isComplete), 'request')
   }
 
-  function count({ head, outcome, arrivedAt, exchange }: Arrival, now: MonotonicMs): void {
+  function count(arrival: Arrival, now: MonotonicMs): void {
+    const { head, outcome, arrivedAt } = arrival
     const { route, routeIndex, upstream, sentAt, answeredAt, trace, status = clientClosedRequest } = outcome
     // The time that a WebSocket stays open is not its latency.
     const endedAt = status === switchingProtocols ? (answeredAt ?? now) : now
@@ -87,7 +112,7 @@ export function createObserver(options: ObserverOptions): Observer {
     const traceId = trace?.isSampled ? trace.traceId : undefined
     metrics.requestDuration.observeAt(series.durationStart, (endedAt - arrivedAt) / 1_000, traceId)
     metrics.requests.incAt(series.countPlace(head.method, status))
-    countOfVersion[exchange.httpVersion].value++
+    countOfVersion[httpVersionOf(arrival)].value++
     // A 429 of an upstream is not counted here.
     if (status === tooManyRequests && upstream === undefined) metrics.rateLimited.inc({ route })
     if (upstream === undefined || sentAt === undefined) return

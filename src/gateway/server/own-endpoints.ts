@@ -1,7 +1,7 @@
 import { Socket } from 'node:net'
 import { type ClientExchange, isExtendedConnect, type RequestEvents } from '#http/client-exchange.ts'
+import { ownedCopy } from '#http/read-memory.ts'
 import { type BodyTooSlow, fieldsIn, type MalformedMessage } from '#http/request-head.ts'
-import { ownedCopy } from '#http/socket-reader.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { IncomingMessage, ServerResponse } from '#platform/http.ts'
 import type { Arrival } from '../arrival/arrival.ts'

@@ -5,7 +5,7 @@ import type { Trace, Tracer } from '#ops/tracing/tracer.ts'
 import { withoutBrackets } from '#platform/addresses.ts'
 import { registeredMethods } from '#platform/http.ts'
 import type { MonotonicMs } from '#platform/time.ts'
-import type { Arrival } from '../arrival/arrival.ts'
+import { type Arrival, httpVersionOf } from '../arrival/arrival.ts'
 import { recordTrace, type SentTo } from '../arrival/outcome.ts'
 import { type Route, upstreamTarget } from '../routes/route.ts'
 import { loggedPath, methodForLog, pathForLog } from './access-line.ts'
@@ -71,7 +71,7 @@ function serverSpan(arrival: Arrival, trace: Trace, route: TracedRoute | undefin
       ...addressAttributes(`${client.protocol}://${client.host}`),
       'client.address': client.address,
       'network.peer.address': exchange.peerAddress,
-      'network.protocol.version': exchange.httpVersion,
+      'network.protocol.version': httpVersionOf(arrival),
       'user_agent.original': onlyValueOf(trace.rawHeaders, 'user-agent')?.slice(0, userAgentMax),
       'error.type': code ?? (isError ? String(status) : undefined),
       'gatehouse.route': outcome.route,

@@ -1,4 +1,4 @@
-import { ownedCopy } from '../socket-reader.ts'
+import { ownedCopy } from '../read-memory.ts'
 
 /**
  * Bytes that arrive in pieces and are needed in one. Pieces are copied into memory that doubles as it fills: a sender

@@ -1,12 +1,8 @@
 import type { Socket } from 'node:net'
 import type { MonotonicMs } from '#platform/time.ts'
 import { chunksPerTurnMax } from '../message/chunked-decoder.ts'
-import {
-  DirectSocketReader,
-  ownedCopy,
-  type PooledSocketReader,
-  type SocketReader,
-} from '../socket-reader.ts'
+import { ownedCopy } from '../read-memory.ts'
+import { DirectSocketReader, type PooledSocketReader, type SocketReader } from '../socket-reader.ts'
 import { hasWrittenAll } from '../socket-writes.ts'
 import { catchWriteErrors, closeConnection, handOverSocket, reusableMs } from './connection-socket.ts'
 import { endFailure, readFailure, UpstreamFailure } from './failure.ts'
@@ -57,9 +53,12 @@ export class Http1Connection implements UpstreamConnection {
   /** @param reader given if the socket was created with it */
   constructor(socket: Socket, reader?: PooledSocketReader) {
     this.socket = socket
-    this.#reader = reader?.attach(socket, this.#receive) ?? new DirectSocketReader(socket, this.#receive)
+    const direct = () => new DirectSocketReader(socket, this.#receive)
+    this.#reader = reader?.attach(socket, this.#receive, this.#mayDefer) ?? direct()
     this.#sender = new RequestSender(socket)
     this.#parser = new ResponseParser(this.#responseEvents)
+    const deliver = () => this.#reader.deliverDeferred()
+    socket.on('drain', deliver).on('end', deliver).on('error', deliver)
     socket.on('drain', this.#onDrain).on('end', this.#onEnd)
     socket.on('error', this.#onError).on('close', this.#onClose)
     stallSweep.add(this.#deadline)
@@ -143,9 +142,11 @@ export class Http1Connection implements UpstreamConnection {
     onUpgrade: (head, rest) => this.#handOver(head, rest),
   }
 
+  /** What comes while no response can is noticed at once: later it could be taken for one. */
+  readonly #mayDefer = (): boolean => this.#events !== undefined && !this.#sender.isPending
+
   /** The events may destroy the connection. @returns whether the chunk is released */
   readonly #receive = (chunk: Buffer): boolean => {
-    const parser = this.#parser
     // An unsolicited response must never become the response to the next request.
     if (!this.#events) {
       this.destroy()
@@ -154,11 +155,11 @@ export class Http1Connection implements UpstreamConnection {
     try {
       if (this.#sender.isPending) throw new UpstreamFailure('closed-early', 'the target answered too early')
       this.#sender.writeNow()
-      const rest = parser.feed(chunk)
+      const rest = this.#parser.feed(chunk)
       if (this.#isHandedOver) return false
-      if (!parser.isComplete) {
+      if (!this.#parser.isComplete) {
         this.#deadline.postpone()
-        if (parser.chunksRead > chunksPerTurnMax) this.#reader.yieldTurn()
+        if (this.#parser.chunksRead > chunksPerTurnMax) this.#reader.yieldTurn()
         return this.#events?.onRead() ?? false
       }
       this.#complete(rest.length === 0)
@@ -216,12 +217,11 @@ export class Http1Connection implements UpstreamConnection {
   }
 
   #handOver(head: ResponseHead, rest: Buffer): void {
-    const events = this.#events
     this.#clearDeadline()
     stallSweep.remove(this.#deadline)
     this.#isHandedOver = true
     handOverSocket(this.socket, this.#reader)
-    events?.onUpgrade(head, this.socket, ownedCopy(rest))
+    this.#events?.onUpgrade(head, this.socket, ownedCopy(rest))
     this.#events = undefined
   }
 

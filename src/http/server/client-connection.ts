@@ -34,7 +34,7 @@ export class ClientConnection
 
   constructor(socket: Socket, options: ConnectionOptions) {
     super(socket, options)
-    this.#socketReader = new DirectSocketReader(socket, this.#receive)
+    this.#socketReader = new DirectSocketReader(socket, this.#receive, true)
     this.#requestReader = new RequestReader(this.#socketReader, options, this)
     this.#preface = options.onPreface && new PrefaceReader()
     socket.on('drain', this.#onDrain).on('end', this.#onEnd)
@@ -220,6 +220,7 @@ export class ClientConnection
   }
 
   readonly #onEnd = (): void => {
+    this.#socketReader.deliverDeferred()
     this.writer.writeNow()
     if (this.#isAnswering)
       this.#stopHalfClosedWatch = watchHalfClosed(this, () => this.events?.writesToSocket)

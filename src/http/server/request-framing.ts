@@ -2,8 +2,8 @@ import { digitsMax, parseDigits } from '../message/characters.ts'
 import { ChunkExtensions, ChunkedDecoder } from '../message/chunked-decoder.ts'
 import type { MarkedLines } from '../message/field-lines.ts'
 import { framingNames, mark } from '../message/name-table.ts'
+import { restOf } from '../read-memory.ts'
 import { MalformedMessage, type RequestBody, type RequestHead } from '../request-head.ts'
-import { restOf } from '../socket-reader.ts'
 
 export type RequestFraming = Pick<RequestHead, 'body' | 'isPersistent' | 'expectsContinue' | 'upgrade'>
 

@@ -1,8 +1,9 @@
 import type { BodyState } from '../client-exchange.ts'
 import { chunksPerTurnMax } from '../message/chunked-decoder.ts'
 import { KeptBytes } from '../message/kept-bytes.ts'
+import { noBytes, ownedCopy, restOf } from '../read-memory.ts'
 import { HeadTooLarge, MalformedMessage, type RequestHead } from '../request-head.ts'
-import { noBytes, ownedCopy, restOf, type SocketReader } from '../socket-reader.ts'
+import type { SocketReader } from '../socket-reader.ts'
 import { BodyReader } from './request-framing.ts'
 import { type ParserOptions, RequestParser } from './request-parser.ts'
 

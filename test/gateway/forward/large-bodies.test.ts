@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import t from 'tap'
-import { releaseBuffer } from '#http/socket-reader.ts'
+import { releaseBuffer } from '#http/read-memory.ts'
 import { startServer } from '../../setup/backend.ts'
 import { startProxy } from './proxies.ts'
 

@@ -3,8 +3,12 @@ import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import type { UpstreamFailure } from '#http/outgoing/failure.ts'
 import { Http1Connection } from '#http/outgoing/http1-connection.ts'
-import { PooledSocketReader, sharedBuffer } from '#http/socket-reader.ts'
+import { sharedBuffer } from '#http/read-memory.ts'
+import { PooledSocketReader } from '#http/socket-reader.ts'
 import { answerOf, startHeadBackend } from './backends.ts'
+
+/** Until then what was read waits for the end of the turn of the event loop. */
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
 /** A connection to a target that never answers, and what delivers data as if they had come from it now. */
 async function openConnection(t: Test) {
@@ -59,8 +63,21 @@ t.test('what comes from a target before it was sent the request is no answer to 
 t.test('what comes after it is', async (t) => {
   const { connection, deliver } = await openConnection(t)
   const events = send(connection)
-  await new Promise((resolve) => setImmediate(resolve))
+  await nextTurn()
   deliver(answerOf('ok'))
+  await nextTurn()
+  t.strictSame(events, ['head', 'data', 'end'])
+})
+
+t.test('what comes while no request waits for it is noticed at once', async (t) => {
+  const { connection, deliver } = await openConnection(t)
+  const events = send(connection)
+  await nextTurn()
+  deliver(answerOf('ok'))
+  await nextTurn()
+  t.ok(connection.isOpen)
+  deliver(answerOf('unasked'))
+  t.notOk(connection.isOpen, 'so no request is sent on it')
   t.strictSame(events, ['head', 'data', 'end'])
 })
 
@@ -77,15 +94,21 @@ t.test('nor before any of a request with a body was', async (t) => {
 
 t.test('the rest of a body that was put off is written before its answer is read', async (t) => {
   const { connection, socket, deliver } = await openConnection(t)
-  const writes = t.capture(socket, 'write', socket.write)
   const events = send(connection, 'POST')
+  const { write } = socket
+  t.intercept(socket, 'write', {
+    value: (...args: Parameters<typeof write>) => {
+      events.push('write')
+      return write.apply(socket, args)
+    },
+  })
   connection.write(Buffer.from('01234'))
-  await new Promise((resolve) => setImmediate(resolve))
-  t.equal(writes().length, 1)
+  await nextTurn()
+  t.strictSame(events, ['write'])
   connection.write(Buffer.from('56789'))
   connection.finish('')
-  t.equal(writes().length, 0)
+  t.strictSame(events, ['write'])
   deliver(answerOf('ok'))
-  t.equal(writes().length, 1)
-  t.strictSame(events, ['head', 'data', 'end'])
+  await nextTurn()
+  t.strictSame(events, ['write', 'write', 'head', 'data', 'end'])
 })

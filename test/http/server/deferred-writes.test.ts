@@ -1,5 +1,5 @@
 import t from 'tap'
-import { deferWrite } from '#http/socket-writes.ts'
+import { afterWrites, deferWrite, doAndWrite } from '#http/socket-writes.ts'
 
 /** @returns resolves in the next turn of the event loop */
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
@@ -47,4 +47,35 @@ t.test('no more than 128 wait for each other', async (t) => {
     await nextTurn()
     t.equal(written, count, `${count}, at the end of the turn`)
   }
+})
+
+t.test('a task waits for the writes in progress, and otherwise runs at once', async (t) => {
+  const done: string[] = []
+  const write = (name: string) =>
+    deferWrite({
+      isDeferred: false,
+      writeNow: () => {
+        done.push(name)
+        afterWrites(() => done.push(`after ${name}`))
+      },
+    })
+  write('first')
+  write('second')
+  afterWrites(() => done.push('before'))
+  await nextTurn()
+  t.strictSame(done, ['before', 'first', 'second', 'after first', 'after second'])
+})
+
+t.test('what defers writes at the end of a turn has them written in it', async (t) => {
+  const written: number[] = []
+  const put = (number: number) => deferWrite({ isDeferred: false, writeNow: () => written.push(number) })
+  put(1)
+  doAndWrite(() => {
+    put(2)
+    t.strictSame(written, [])
+  })
+  t.strictSame(written, [1, 2])
+  put(3)
+  await nextTurn()
+  t.strictSame(written, [1, 2, 3])
 })

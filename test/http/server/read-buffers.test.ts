@@ -2,14 +2,9 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { PendingBody } from '#gateway/forward/pending-body.ts'
+import { ownedCopy, receivedChunk, sharedBuffer } from '#http/read-memory.ts'
 import type { ClientConnection } from '#http/server/client-connection.ts'
-import {
-  DirectSocketReader,
-  ownedCopy,
-  readIntoSharedBuffer,
-  receivedChunk,
-  sharedBuffer,
-} from '#http/socket-reader.ts'
+import { DirectSocketReader, readIntoSharedBuffer } from '#http/socket-reader.ts'
 import { smallChunkBytesMax } from '#http/socket-writes.ts'
 import { portOf, until } from '../../setup/net.ts'
 import { connectRaw } from '../../setup/raw-client.ts'
