@@ -40,7 +40,10 @@ export class ReadQueue {
     return true
   }
 
-  /** Not to be called while data in the shared memory is in use. */
+  /**
+   * Not to be called while data in the shared memory is in use.
+   * @throws the first error of a receiver, once all others have got their data
+   */
   deliver(): void {
     if (this.#end === 0) return
     const receivers = this.#receivers
@@ -49,11 +52,17 @@ export class ReadQueue {
     this.#ends = []
     this.#end = 0
     let start = 0
+    const errors: unknown[] = []
     for (const [index, receiver] of receivers.entries()) {
       const end = ends[index] ?? start
       this.#memory.copy(this.#shared, 0, start, end)
-      receiver.receiveDeferred(end - start)
+      try {
+        receiver.receiveDeferred(end - start)
+      } catch (error) {
+        errors.push(error)
+      }
       start = end
     }
+    if (errors.length > 0) throw errors[0]
   }
 }

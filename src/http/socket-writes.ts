@@ -43,8 +43,11 @@ function endTurn(): void {
 /** To be called at the end of a turn: does what may defer writes, and then writes all. */
 export function doAndWrite(work: () => void): void {
   isScheduled = true
-  work()
-  endTurn()
+  try {
+    work()
+  } finally {
+    endTurn()
+  }
 }
 
 function writeBatch(): void {

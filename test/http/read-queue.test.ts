@@ -41,3 +41,22 @@ t.test('it holds 128 KiB at a time', async (t) => {
   t.equal(bytes, 131_072)
   t.ok(queue.add(receiver, 65_536), 'and then again')
 })
+
+t.test('an error of one receiver is thrown once all others have got their data', async (t) => {
+  const shared = Buffer.alloc(65_536)
+  const queue = new ReadQueue(shared)
+  const received: string[] = []
+  const receiver = {
+    receiveDeferred: (length: number) => {
+      const text = shared.toString('latin1', 0, length)
+      received.push(text)
+      if (text.startsWith('bad')) throw new Error(text)
+    },
+  }
+  for (const text of ['one', 'bad 1', 'two', 'bad 2', 'three']) {
+    shared.write(text)
+    queue.add(receiver, text.length)
+  }
+  t.throws(() => queue.deliver(), new Error('bad 1'))
+  t.strictSame(received, ['one', 'bad 1', 'two', 'bad 2', 'three'])
+})

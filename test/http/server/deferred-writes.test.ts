@@ -79,3 +79,17 @@ t.test('what defers writes at the end of a turn has them written in it', async (
   await nextTurn()
   t.strictSame(written, [1, 2, 3])
 })
+
+t.test('also after an error', async (t) => {
+  const written: number[] = []
+  const put = (number: number) => deferWrite({ isDeferred: false, writeNow: () => written.push(number) })
+  function fail(): void {
+    put(1)
+    throw new Error('broken')
+  }
+  t.throws(() => doAndWrite(fail), { message: 'broken' })
+  t.strictSame(written, [1])
+  put(2)
+  await nextTurn()
+  t.strictSame(written, [1, 2])
+})
