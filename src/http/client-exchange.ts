@@ -38,8 +38,6 @@ export interface OpenConnection extends Expiring {
   startDrain(withinMs: number): void
 }
 
-export type HttpVersion = '1.0' | '1.1' | '2'
-
 /**
  * The client's side of an exchange: where its request came from, and where its response goes. An HTTP/1.1 connection
  * has one after another, and implements all of them; in HTTP/2 each stream is one.
@@ -54,7 +52,8 @@ export interface ClientExchange {
   readonly head: RequestHead | undefined
   /** State that only its listener uses. Not in a map, which would change with every request. */
   listenerState: object | undefined
-  readonly httpVersion: HttpVersion
+  /** If not, it is HTTP/1.1 or HTTP/1.0, as its head says. */
+  readonly isHttp2: boolean
   readonly bodyState: BodyState
   /** Whether a part of the response was sent; until then it can be replaced by another response. */
   readonly isHeadSent: boolean
@@ -161,8 +160,8 @@ export interface RequestEvents {
  * that the tunnel is open (RFC 9110 9.3.6), so it gets none unless a backend has accepted its WebSocket.
  */
 export function isExtendedConnect(
-  { httpVersion }: Pick<ClientExchange, 'httpVersion'>,
+  { isHttp2 }: Pick<ClientExchange, 'isHttp2'>,
   { upgrade }: Pick<RequestHead, 'upgrade'>,
 ): boolean {
-  return upgrade !== undefined && httpVersion === '2'
+  return upgrade !== undefined && isHttp2
 }

@@ -1,4 +1,4 @@
-import type { ClientExchange, HttpVersion } from '#http/client-exchange.ts'
+import type { ClientExchange } from '#http/client-exchange.ts'
 import { type RequestHead, withoutTexts } from '#http/request-head.ts'
 import type { Carriers } from '#identity/carriers.ts'
 import type { Credentials } from '#identity/credentials.ts'
@@ -65,9 +65,10 @@ export function createArrival<Exchange extends Pick<ClientExchange, 'peerAddress
   }
 }
 
-/** The version of a request whose connection may carry another one by now. */
+export type HttpVersion = '1.0' | '1.1' | '2'
+
 export function httpVersionOf({ exchange, head }: Pick<Arrival, 'exchange' | 'head'>): HttpVersion {
-  if (exchange.httpVersion === '2') return '2'
+  if (exchange.isHttp2) return '2'
   return head.minorVersion === 0 ? '1.0' : '1.1'
 }
 

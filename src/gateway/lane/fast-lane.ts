@@ -171,10 +171,10 @@ const withoutCredential: Caller = { decision: credentialsMissing, credential: un
 /** Methods with semantics of their own: left to the general path. */
 const specialMethods: ReadonlySet<string> = new Set(['OPTIONS', 'CONNECT', 'TRACE'])
 
-function hasOrdinaryStart(head: MarkedHead, { httpVersion }: ClientExchange): boolean {
+function hasOrdinaryStart(head: MarkedHead, { isHttp2 }: ClientExchange): boolean {
   const { minorVersion, upgrade, expectsContinue, method, body } = head
   // It may be a call of gRPC, which is counted.
-  if (httpVersion === '2' && body.kind !== 'none') return false
+  if (isHttp2 && body.kind !== 'none') return false
   return minorVersion === 1 && upgrade === undefined && !expectsContinue && !specialMethods.has(method)
 }
 

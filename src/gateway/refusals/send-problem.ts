@@ -69,7 +69,7 @@ export function answerProblem(arrival: Arrival, error: GatehouseError, sentStatu
   const { exchange, outcome, carriers } = arrival
   recordFailure(outcome, error)
   if (!exchange.isHeadSent) recordStatus(outcome, error.status)
-  if (sentStatus === undefined && exchange.httpVersion === '2' && isGrpcCall(arrival.head)) {
+  if (sentStatus === undefined && exchange.isHttp2 && isGrpcCall(arrival.head)) {
     endGrpcCall(arrival, grpcStatusLines(error))
     return
   }

@@ -1,11 +1,10 @@
-import type { HttpVersion } from '#http/client-exchange.ts'
 import type { Trace } from '#ops/tracing/tracer.ts'
 import { registeredMethods } from '#platform/http.ts'
 import { memoize, memoizeBounded } from '#platform/memoize.ts'
 import { hideSecrets, secretStartPattern } from '#platform/secrets/hide-secrets.ts'
 import { copyString } from '#platform/text.ts'
 import type { MonotonicMs } from '#platform/time.ts'
-import { type Arrival, httpVersionOf } from '../arrival/arrival.ts'
+import { type Arrival, type HttpVersion, httpVersionOf } from '../arrival/arrival.ts'
 import { callerTextsOf } from '../arrival/caller-texts.ts'
 import { clientClosedRequest, type Outcome, principalOf } from '../arrival/outcome.ts'
 

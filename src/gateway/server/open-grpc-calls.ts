@@ -57,7 +57,7 @@ export function createGrpcCallFollower({ followStream, openArrivals }: GrpcCalls
 }
 
 function isForwardedCall({ exchange, head, outcome }: Arrival): boolean {
-  return exchange.httpVersion === '2' && outcome.sentAt !== undefined && isGrpcCall(head)
+  return exchange.isHttp2 && outcome.sentAt !== undefined && isGrpcCall(head)
 }
 
 function isOpen({ exchange, head }: Arrival): boolean {

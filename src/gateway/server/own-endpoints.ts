@@ -154,7 +154,7 @@ function createIncomingMessage({ exchange, head }: Arrival, methods = portalMeth
   request.method = isListed ? method : unlistedMethod
   request.url = target
   // Fastify sets Connection unless the version is 2, whose responses have no such field.
-  const isHttp2 = exchange.httpVersion === '2'
+  const { isHttp2 } = exchange
   request.httpVersionMajor = isHttp2 ? 2 : 1
   request.httpVersionMinor = isHttp2 ? 0 : minorVersion
   request.httpVersion = `${request.httpVersionMajor}.${request.httpVersionMinor}`

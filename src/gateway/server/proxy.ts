@@ -133,7 +133,7 @@ export function createProxy(options: ProxyOptions): RequestProxy {
     const { principal, strippedPrefix, isUpgrade, isLast } = headInput
     if (head.upgrade !== undefined && !isUpgrade && isWebSocketUpgrade(head)) onIgnoredUpgrade(route.name)
     if (principal !== undefined) usageMeter.onForwarded(route, principal, arrival.arrivedAt)
-    if (exchange.httpVersion === '2' && isGrpcCall(head)) onGrpcCall()
+    if (exchange.isHttp2 && isGrpcCall(head)) onGrpcCall()
     forward(
       {
         arrival,

@@ -3,13 +3,7 @@ import { unmappedAddress } from '#platform/addresses.ts'
 import type { DeadlineSweep } from '#platform/deadline-sweep.ts'
 import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
 import { type ClientCertificate, clientCertificateOf } from '../client-certificate.ts'
-import type {
-  ExchangeOptions,
-  HttpVersion,
-  OpenConnection,
-  RequestEvents,
-  ResponseFraming,
-} from '../client-exchange.ts'
+import type { ExchangeOptions, OpenConnection, RequestEvents, ResponseFraming } from '../client-exchange.ts'
 import type { RequestHead } from '../request-head.ts'
 import { hasWrittenAll } from '../socket-writes.ts'
 import type { ParserOptions } from './request-parser.ts'
@@ -73,8 +67,8 @@ export abstract class WritableConnection {
     return clientCertificateOf(this.socket)
   }
 
-  get httpVersion(): HttpVersion {
-    return this.head?.minorVersion === 0 ? '1.0' : '1.1'
+  get isHttp2(): boolean {
+    return false
   }
 
   get hasWrittenAll(): boolean {

@@ -1,16 +1,15 @@
 import t from 'tap'
-import type { Arrival } from '#gateway/arrival/arrival.ts'
+import type { Arrival, HttpVersion } from '#gateway/arrival/arrival.ts'
 import { createOutcome, recordDestination, recordStatus } from '#gateway/arrival/outcome.ts'
 import type { Destination } from '#gateway/routes/table.ts'
 import { createAccessLineWriter } from '#gateway/server/access-line.ts'
-import type { ClientExchange } from '#http/client-exchange.ts'
 
 /** What a line is made of: all of it differs from one request to the next, or nothing. */
 interface Seen {
   readonly path: string
   readonly isKept: boolean
   readonly client: string
-  readonly httpVersion: ClientExchange['httpVersion']
+  readonly httpVersion: HttpVersion
   readonly route: string
   readonly status: number
   readonly scheme: 'bearer' | 'secretKey' | undefined
@@ -95,7 +94,7 @@ function arrivalOf(seen: Seen): Arrival {
   })
   // Only what is read of it.
   return {
-    exchange: { httpVersion: seen.httpVersion },
+    exchange: { isHttp2: seen.httpVersion === '2' },
     head: { method: fresh('GET') },
     requestId: 'request-1',
     arrivedAt: 0,

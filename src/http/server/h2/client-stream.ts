@@ -28,7 +28,7 @@ export interface StreamOwner {
 
 /** The client's side of an exchange in HTTP/2, which is a stream. */
 export class ClientStream implements ClientExchange, StreamEvents, BodySender {
-  readonly httpVersion = '2'
+  readonly isHttp2 = true
   readonly socket = undefined
   head: RequestHead | undefined
   listenerState: object | undefined
