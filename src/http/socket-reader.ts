@@ -46,20 +46,17 @@ export class SocketReader implements DeferredReceiver {
    */
   receive(length: number): boolean {
     if (this.#isWaiting) return this.#deliverAfterDeferred(length)
-    if (!this.#mayDefer(length) || !this.#deferral?.queue.add(this, length))
-      return this.deliver(receivedChunk(length))
+    if (!this.#defer(length)) return this.deliver(receivedChunk(length))
     this.#isWaiting = true
     scheduleDelivery()
     return true
   }
 
-  #mayDefer(length: number): boolean {
-    return (
-      length <= deferredBytesMax &&
-      !this.#isPaused &&
-      !this.#hasYielded &&
-      this.#deferral?.mayDefer() === true
-    )
+  #defer(length: number): boolean {
+    const deferral = this.#deferral
+    if (deferral === undefined || length > deferredBytesMax || this.#isPaused || this.#hasYielded)
+      return false
+    return deferral.mayDefer() && deferral.queue.add(this, length)
   }
 
   receiveDeferred(length: number): void {
@@ -132,7 +129,7 @@ export class DirectSocketReader extends SocketReader {
    */
   constructor(socket: Socket, onData: (chunk: Buffer) => boolean, mayDefer = false) {
     super(socket, onData, mayDefer ? ofRequests : undefined)
-    this.#isShared = readIntoSharedBuffer(socket, this.#onRead)
+    this.#isShared = readIntoSharedBuffer(socket, (length) => this.receive(length))
     if (!this.#isShared) this.#overridePush()
     // Without this there would be no `end` event.
     socket.resume()
@@ -146,8 +143,6 @@ export class DirectSocketReader extends SocketReader {
     if (!this.#isShared) delete (this.socket as { push?: unknown }).push
     this.resume()
   }
-
-  readonly #onRead = (length: number): boolean => this.receive(length)
 
   protected override deliver(chunk: Buffer): boolean {
     return this.#isReleased ? this.socket.push(ownedCopy(chunk)) : super.deliver(chunk)

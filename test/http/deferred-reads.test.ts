@@ -1,6 +1,8 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { sharedBuffer } from '#http/read-memory.ts'
 import { deferredBytesMax } from '#http/read-queue.ts'
 import { DirectSocketReader, PooledSocketReader } from '#http/socket-reader.ts'
 import { portOf, until } from '../setup/net.ts'
@@ -76,10 +78,11 @@ t.test('responses are delivered before requests of the same turn', async (t) => 
   const reader = new PooledSocketReader()
   const upstream = connect({ port, host: '127.0.0.1', onread: reader.onread })
   const [target] = (await once(server, 'connection')) as [Socket]
-  reader.attach(upstream, () => {
+  const receive = () => {
     order.push('response')
     return false
-  })
+  }
+  reader.attach(upstream, receive, () => true)
   t.teardown(() => upstream.destroy())
   t.teardown(() => target.destroy())
   for (let round = 1; round <= 20; round++) {
@@ -114,3 +117,19 @@ for (const mayDefer of [true, false]) {
     },
   )
 }
+
+t.test('what is read before earlier data was delivered comes after it', async (t) => {
+  const received: string[] = []
+  const reader = new PooledSocketReader()
+  const receive = (chunk: Buffer) => {
+    received.push(String(chunk))
+    return false
+  }
+  const { client } = await openPair(t)
+  reader.attach(client, receive, () => true)
+  for (const text of ['one', 'two', 'three'])
+    t.ok(reader.onread.callback(sharedBuffer.write(text), sharedBuffer))
+  t.strictSame(received, ['one', 'two'], 'the second has the first delivered')
+  await nextTurn()
+  t.strictSame(received, ['one', 'two', 'three'])
+})

@@ -53,8 +53,8 @@ export class Http1Connection implements UpstreamConnection {
   /** @param reader given if the socket was created with it */
   constructor(socket: Socket, reader?: PooledSocketReader) {
     this.socket = socket
-    const direct = () => new DirectSocketReader(socket, this.#receive)
-    this.#reader = reader?.attach(socket, this.#receive, this.#mayDefer) ?? direct()
+    this.#reader =
+      reader?.attach(socket, this.#receive, this.#mayDefer) ?? new DirectSocketReader(socket, this.#receive)
     this.#sender = new RequestSender(socket)
     this.#parser = new ResponseParser(this.#responseEvents)
     const deliver = () => this.#reader.deliverDeferred()

@@ -1,14 +1,12 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { UpstreamFailure } from '#http/outgoing/failure.ts'
 import { Http1Connection } from '#http/outgoing/http1-connection.ts'
 import { sharedBuffer } from '#http/read-memory.ts'
 import { PooledSocketReader } from '#http/socket-reader.ts'
 import { answerOf, startHeadBackend } from './backends.ts'
-
-/** Until then what was read waits for the end of the turn of the event loop. */
-const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
 /** A connection to a target that never answers, and what delivers data as if they had come from it now. */
 async function openConnection(t: Test) {

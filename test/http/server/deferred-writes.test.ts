@@ -1,12 +1,16 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
 import { afterWrites, deferWrite, doAndWrite } from '#http/socket-writes.ts'
 
-/** @returns resolves in the next turn of the event loop */
-const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
-
-t.test('writes of one turn follow each other at its end, in their order', async (t) => {
+/** What defers the writing of a number, and those that were written. */
+function record() {
   const written: number[] = []
   const put = (number: number) => deferWrite({ isDeferred: false, writeNow: () => written.push(number) })
+  return { written, put }
+}
+
+t.test('writes of one turn follow each other at its end, in their order', async (t) => {
+  const { written, put } = record()
   put(1)
   await Promise.resolve().then(() => put(2))
   t.strictSame(written, [])
@@ -67,8 +71,7 @@ t.test('a task waits for the writes in progress, and otherwise runs at once', as
 })
 
 t.test('what defers writes at the end of a turn has them written in it', async (t) => {
-  const written: number[] = []
-  const put = (number: number) => deferWrite({ isDeferred: false, writeNow: () => written.push(number) })
+  const { written, put } = record()
   put(1)
   doAndWrite(() => {
     put(2)
@@ -81,8 +84,7 @@ t.test('what defers writes at the end of a turn has them written in it', async (
 })
 
 t.test('also after an error', async (t) => {
-  const written: number[] = []
-  const put = (number: number) => deferWrite({ isDeferred: false, writeNow: () => written.push(number) })
+  const { written, put } = record()
   function fail(): void {
     put(1)
     throw new Error('broken')
