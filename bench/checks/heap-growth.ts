@@ -28,8 +28,8 @@ for (let round = 0; round < 600 || performance.now() < start + 4_000; round++) {
 console.log(JSON.stringify({ old }))
 `
 
-function run<Result = { readonly old: number }>(how: string, code = script): Result {
-  const args = ['--input-type=module', '--eval', code, how]
+function run<Result = { readonly old: number }>(how: string, code = script, ...more: string[]): Result {
+  const args = ['--input-type=module', '--eval', code, how, ...more]
   return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }))
 }
 
@@ -45,11 +45,12 @@ import { setImmediate } from 'node:timers/promises'
 import { getHeapSpaceStatistics } from 'node:v8'
 import { limitHeapGrowth } from '${new URL('../../src/runtime/v8.ts', import.meta.url)}'
 
-if (process.argv[1] === 'limited') limitHeapGrowth()
+const [how, size, requestsInFlight] = process.argv.slice(1)
+if (how === 'limited') limitHeapGrowth(() => Number(requestsInFlight))
 let collections = 0
 new PerformanceObserver((list) => (collections += list.getEntries().length)).observe({ entryTypes: ['gc'] })
 const sizeOf = () => getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space').space_size
-for (let round = 0; round < 100_000 && sizeOf() < ${17 * mib}; round++) {
+for (let round = 0; round < 100_000 && sizeOf() < Number(size); round++) {
   globalThis.kept = Array.from({ length: 400 }, (_, number) => ({ text: 'entry ' + number }))
   if (round % 10 === 0) await setImmediate()
 }
@@ -58,9 +59,13 @@ console.log(JSON.stringify({ collections, size: sizeOf() }))
 
 t.test('the young generation grows to its size in one step', async (t) => {
   type Young = { readonly collections: number; readonly size: number }
-  const [limited, usual] = [run<Young>('limited', youngScript), run<Young>('as usual', youngScript)]
+  const grow = (how: string, sizeMib: number, requestsInFlight: number) =>
+    run<Young>(how, youngScript, String(sizeMib * mib), String(requestsInFlight))
+  const [limited, usual] = [grow('limited', 17, 0), grow('as usual', 17, 0)]
   t.ok(limited.size >= 17 * mib, `${limited.size / mib} MiB`)
   t.ok(limited.collections < usual.collections / 3, `${limited.collections} instead of ${usual.collections}`)
+  t.ok(grow('limited', 40, 199).size < 40 * mib, 'with few requests in flight it stays small')
+  t.ok(grow('limited', 40, 200).size >= 40 * mib, 'with many it gets larger')
 })
 
 /** Says how long V8 waits, in milliseconds, before it gives memory back. The heap has some 30 or 200 MiB. */

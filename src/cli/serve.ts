@@ -84,7 +84,7 @@ async function runGateway({ input, readyFile, onReady }: GatewayRun): Promise<nu
   }
   manager.ready()
   signals.start()
-  tuneForTraffic()
+  tuneForTraffic(gateway.requestsInFlight)
   await stop
   manager.stopping()
   const isClean = await gateway.shutDown()

@@ -19,6 +19,8 @@ import type { RequestServer, WorkerUrls } from './request-server.ts'
 export interface Gateway extends WorkerUrls {
   /** The URL for operators. */
   readonly opsUrl: string
+  /** How many requests this process has in flight. */
+  requestsInFlight(): number
   /** Reads the config again and applies it, or reports its problems; reloads run one at a time. */
   reload(): Promise<ReloadOutcome>
   /**
@@ -122,7 +124,9 @@ async function openParts(options: GatewayOptions, opened: AsyncDisposableStack):
   }
 
   const { url, decideUrl, redirectUrl } = requestServer
-  return { url, opsUrl: urlOf('http', config.ops.host, port), decideUrl, redirectUrl, reload, shutDown }
+  const opsUrl = urlOf('http', config.ops.host, port)
+  const { requestsInFlight } = metrics
+  return { url, opsUrl, decideUrl, redirectUrl, requestsInFlight, reload, shutDown }
 }
 
 async function openRequestServer(options: GatewayOptions, metrics: Metrics): Promise<RequestServer> {

@@ -73,8 +73,10 @@ export function createTrafficInstruments(registry: Registry) {
 /** Requests in flight: call at the start and at the end of each. */
 function createInFlightGauge({ readGauge }: InstrumentMaker) {
   let inFlight = 0
-  readGauge({ name: metricNames.requestsInFlight, help: 'Requests in flight.' }, () => inFlight)
+  const requestsInFlight = () => inFlight
+  readGauge({ name: metricNames.requestsInFlight, help: 'Requests in flight.' }, requestsInFlight)
   return {
+    requestsInFlight,
     requestStarted: () => {
       inFlight++
     },

@@ -58,7 +58,7 @@ export function runWorker(): void {
     })
     current = { worker, log, prepared: undefined }
     // As a single process does after its start; later than the answer, so that the fleet does not wait for it.
-    setImmediate(tuneForTraffic)
+    setImmediate(tuneForTraffic, metrics.requestsInFlight)
     const { url, decideUrl, redirectUrl } = worker
     return { url, decideUrl, redirectUrl }
   }
