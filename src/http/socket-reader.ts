@@ -1,7 +1,7 @@
 import type { OnReadOpts, Socket } from 'node:net'
 import { copyOfShared, ownedCopy, receivedChunk, releaseBuffer, sharedBuffer } from './read-memory.ts'
-import { type DeferredReceiver, deferredBytesMax, ReadQueue } from './read-queue.ts'
-import { doAndWrite } from './socket-writes.ts'
+import { type DeferredReceiver, deferredBytesMax, type ReadQueue } from './read-queue.ts'
+import { deliverReads, requests, responses, scheduleTurnEnd } from './turn.ts'
 
 /** The size of a read; Node only checks whether it is 0. */
 const readSize = 65_536
@@ -48,7 +48,7 @@ export class SocketReader implements DeferredReceiver {
     if (this.#isWaiting) return this.#deliverAfterDeferred(length)
     if (!this.#defer(length)) return this.deliver(receivedChunk(length))
     this.#isWaiting = true
-    scheduleDelivery()
+    scheduleTurnEnd()
     return true
   }
 
@@ -180,27 +180,7 @@ export class PooledSocketReader {
   }
 }
 
-const responses = new ReadQueue(sharedBuffer)
-const requests = new ReadQueue(sharedBuffer)
 const ofRequests: Deferral = { queue: requests, mayDefer: () => true }
-let isDeliveryScheduled = false
-
-function scheduleDelivery(): void {
-  if (isDeliveryScheduled) return
-  isDeliveryScheduled = true
-  setImmediate(endTurn)
-}
-
-function endTurn(): void {
-  isDeliveryScheduled = false
-  doAndWrite(deliverReads)
-}
-
-/** Responses first: they free the connections that requests wait for. */
-function deliverReads(): void {
-  responses.deliver()
-  requests.deliver()
-}
 
 /**
  * Makes a socket read into the shared memory, as the option `onread` of net.connect does. Accepted sockets do not have

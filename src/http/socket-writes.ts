@@ -1,74 +1,7 @@
 import type { Socket } from 'node:net'
 
-/** Something whose next write can be deferred. */
-export interface DeferredWrite {
-  /** True while it waits: set by `deferWrite`, cleared when it writes. */
-  isDeferred: boolean
-  /** Called at least once after it was deferred: it may have been written in the meantime. */
-  writeNow(): void
-}
-
 /** Data up to this size is copied to save a write; longer data is written without a copy. */
 export const smallChunkBytesMax = 16_384
-
-/** Maximum number of writes in one batch: the first waits for the last (docs/performance.md). */
-const batchMax = 128
-
-let batch: DeferredWrite[] = []
-/** Whether the batch is written later in this turn. */
-let isScheduled = false
-let isWriting = false
-/** What waits for the batch that is being written. */
-let tasks: (() => void)[] = []
-
-/**
- * Defers a write until the end of this turn of the event loop, so that all writes of a turn follow each other: this
- * makes a request a tenth cheaper (docs/performance.md).
- */
-export function deferWrite(write: DeferredWrite): void {
-  if (write.isDeferred) return
-  write.isDeferred = true
-  if (batch.length >= batchMax) writeBatch()
-  batch.push(write)
-  if (isScheduled) return
-  isScheduled = true
-  setImmediate(endTurn)
-}
-
-function endTurn(): void {
-  isScheduled = false
-  writeBatch()
-}
-
-/** To be called at the end of a turn: does what may defer writes, and then writes all. */
-export function doAndWrite(work: () => void): void {
-  isScheduled = true
-  try {
-    work()
-  } finally {
-    endTurn()
-  }
-}
-
-function writeBatch(): void {
-  const writes = batch
-  batch = []
-  isWriting = true
-  for (const write of writes) write.writeNow()
-  isWriting = false
-  const waiting = tasks
-  tasks = []
-  for (const task of waiting) task()
-}
-
-/**
- * Runs a task once no more is written: at once, unless writes are in progress, which it would displace from the caches
- * of the processor (docs/performance.md).
- */
-export function afterWrites(task: () => void): void {
-  if (isWriting) tasks.push(task)
-  else task()
-}
 
 /** Whether a write would fill the buffer: a socket emits `drain` only after a write that returned false. */
 export function mustWriteNow({ writableLength, writableHighWaterMark }: Socket, bytes: number): boolean {

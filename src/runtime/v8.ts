@@ -78,8 +78,8 @@ const smallBytesMax = 52 * mib
  * V8 doubles it only each time that as much has survived as it holds, which took more than 5 s of load, with six times
  * as many collections in the first second (2 % of the CPU).
  *
- * Requests in flight survive each collection. With 1,000 of them that takes 3 µs of the CPU of each request, and half as
- * much in twice the size.
+ * Requests in flight survive each collection. With 1,000 of them that takes 3 µs of the CPU of each request, and half
+ * as much in twice the size.
  */
 const youngSizes = {
   usual: { bytesWanted: 28 * mib, bytesEnough: 20 * mib },

@@ -9,7 +9,7 @@ const figures: readonly (readonly [text: string, pattern: RegExp, source: string
     'src/identity/second-factor/passkeys.ts',
     /passkeysMax = (\S+)/,
   ],
-  ['docs/performance.md', /at most (\S+) at once: with/, 'src/http/socket-writes.ts', /batchMax = (\S+)/],
+  ['docs/performance.md', /at most (\S+) at once: with/, 'src/http/turn.ts', /batchMax = (\S+)/],
   [
     'docs/operators/memory.md',
     /credentials accepted a moment ago .*?\| (\S+) and/,

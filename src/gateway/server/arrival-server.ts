@@ -6,6 +6,7 @@ import type { NameTable } from '#http/message/name-table.ts'
 import type { RequestHead, Unreadable } from '#http/request-head.ts'
 import { createSessionOpener, type SessionLimits } from '#http/server/h2/client-session.ts'
 import { createListener } from '#http/server/listener.ts'
+import { afterReads } from '#http/turn.ts'
 import { DeadlineSweep } from '#platform/deadline-sweep.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { type Arrival, type ArrivalReader, withoutHead } from '../arrival/arrival.ts'
@@ -99,6 +100,11 @@ interface CurrentRequest<Incoming> {
   observer: Observer
 }
 
+interface WaitingRequest<Traffic, Incoming> {
+  readonly arrival: Incoming
+  readonly traffic: Traffic
+}
+
 /** undefined = there has been no request yet. */
 function currentRequestOf<Incoming>({ listenerState }: ClientExchange): CurrentRequest<Incoming> | undefined {
   // The cast is sound: an exchange has one listener, and only its onRequest sets this.
@@ -116,6 +122,9 @@ export function createArrivalServer<Traffic extends ListenerTraffic, Incoming ex
   options: ListenerOptions<Traffic>,
   handler: RequestHandler<Traffic, Incoming>,
 ): ArrivalServer<Incoming> {
+  /** Requests that have been read, and are handled together once all are. */
+  let waiting: WaitingRequest<Traffic, Incoming>[] = []
+
   function onRequest(exchange: ClientExchange, head: RequestHead): void {
     const traffic = options.traffic()
     const arrival = handler.read(exchange, head, traffic)
@@ -126,6 +135,18 @@ export function createArrivalServer<Traffic extends ListenerTraffic, Incoming ex
       current.arrival = arrival
       current.observer = traffic.observer
     }
+    // With a body the client may send its first part in the same read.
+    if (head.body.kind !== 'none') handle({ arrival, traffic })
+    else if (waiting.push({ arrival, traffic }) === 1) afterReads(handleWaiting)
+  }
+
+  function handleWaiting(): void {
+    const requests = waiting
+    waiting = []
+    for (const request of requests) handle(request)
+  }
+
+  function handle({ arrival, traffic }: WaitingRequest<Traffic, Incoming>): void {
     try {
       handler.handle(arrival, traffic)
     } catch (error) {

@@ -1,4 +1,4 @@
-import { afterWrites } from '#http/socket-writes.ts'
+import { afterWrites } from '#http/turn.ts'
 import type { CounterSeries } from '#ops/metrics/instrument.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import { registeredMethods } from '#platform/http.ts'

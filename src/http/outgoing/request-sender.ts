@@ -1,12 +1,7 @@
 import type { Socket } from 'node:net'
 import type { BodyFraming } from '../request-head.ts'
-import {
-  type DeferredWrite,
-  deferWrite,
-  mustWriteNow,
-  smallChunkBytesMax,
-  writeDirectly,
-} from '../socket-writes.ts'
+import { mustWriteNow, smallChunkBytesMax, writeDirectly } from '../socket-writes.ts'
+import { type DeferredWrite, deferWrite } from '../turn.ts'
 import { Unsent, type UpstreamFailure } from './failure.ts'
 import { SentBody } from './sent-body.ts'
 

@@ -1,13 +1,8 @@
 import type { Socket } from 'node:net'
 import { copyString } from '#platform/text.ts'
 import type { ResponseFraming } from '../client-exchange.ts'
-import {
-  type DeferredWrite,
-  deferWrite,
-  mustWriteNow,
-  smallChunkBytesMax,
-  writeDirectly,
-} from '../socket-writes.ts'
+import { mustWriteNow, smallChunkBytesMax, writeDirectly } from '../socket-writes.ts'
+import { type DeferredWrite, deferWrite } from '../turn.ts'
 
 interface ResponseStart {
   readonly status: number

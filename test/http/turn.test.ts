@@ -1,6 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
-import { afterWrites, deferWrite, doAndWrite } from '#http/socket-writes.ts'
+import {
+  afterReads,
+  afterWrites,
+  deferWrite,
+  deliverReads,
+  requests,
+  responses,
+  scheduleTurnEnd,
+} from '#http/turn.ts'
 
 /** What defers the writing of a number, and those that were written. */
 function record() {
@@ -70,28 +78,56 @@ t.test('a task waits for the writes in progress, and otherwise runs at once', as
   t.strictSame(done, ['before', 'first', 'second', 'after first', 'after second'])
 })
 
-t.test('what defers writes at the end of a turn has them written in it', async (t) => {
-  const { written, put } = record()
-  put(1)
-  doAndWrite(() => {
-    put(2)
-    t.strictSame(written, [])
+/** As a socket does that has read something. */
+function read(from: 'client' | 'target', run: () => void): void {
+  const queue = from === 'client' ? requests : responses
+  queue.add({ receiveDeferred: run }, 1)
+  scheduleTurnEnd()
+}
+
+t.test('each step is taken for all before the next', async (t) => {
+  const done: string[] = []
+  const write = (name: string) =>
+    deferWrite({ isDeferred: false, writeNow: () => done.push(`write ${name}`) })
+  for (const name of ['first', 'second'])
+    read('client', () => {
+      done.push(`read ${name}`)
+      afterReads(() => {
+        done.push(`handle ${name}`)
+        write(name)
+      })
+    })
+  read('target', () => {
+    done.push('response')
+    write('response')
   })
-  t.strictSame(written, [1, 2])
-  put(3)
+  write('earlier')
   await nextTurn()
-  t.strictSame(written, [1, 2, 3])
+  t.strictSame(done, [
+    ...['response', 'read first', 'read second', 'handle first', 'handle second'],
+    ...['write earlier', 'write response', 'write first', 'write second'],
+  ])
 })
 
-t.test('also after an error', async (t) => {
-  const { written, put } = record()
-  function fail(): void {
-    put(1)
+t.test('outside of the reads of a turn a task runs at once', async (t) => {
+  const done: string[] = []
+  afterReads(() => done.push('before'))
+  t.strictSame(done, ['before'])
+  read('client', () => afterReads(() => afterReads(() => done.push('of a task'))))
+  deliverReads()
+  t.strictSame(done, ['before', 'of a task'])
+  await nextTurn()
+  t.strictSame(done, ['before', 'of a task'])
+})
+
+t.test('after an error all others still have their step', async (t) => {
+  const done: string[] = []
+  const fail = () => {
     throw new Error('broken')
   }
-  t.throws(() => doAndWrite(fail), { message: 'broken' })
-  t.strictSame(written, [1])
-  put(2)
-  await nextTurn()
-  t.strictSame(written, [1, 2])
+  read('target', fail)
+  read('target', () => done.push('response'))
+  read('client', () => afterReads(() => done.push('handled')))
+  t.throws(deliverReads, { message: 'broken' })
+  t.strictSame(done, ['response', 'handled'])
 })
