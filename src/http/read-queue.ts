@@ -53,8 +53,10 @@ export class ReadQueue {
     this.#end = 0
     let start = 0
     const errors: unknown[] = []
-    for (const [index, receiver] of receivers.entries()) {
-      const end = ends[index] ?? start
+    let index = 0
+    // Hot: `entries` would make an array of each.
+    for (const receiver of receivers) {
+      const end = ends[index++] ?? start
       this.#memory.copy(this.#shared, 0, start, end)
       try {
         receiver.receiveDeferred(end - start)

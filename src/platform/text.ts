@@ -9,6 +9,12 @@ export function copyString(text: string): string {
   return copy === text ? copy : Buffer.from(text, 'utf16le').toString('utf16le')
 }
 
+/** A text of several pieces, joined by V8: it reads a number in one piece. Otherwise each use joins them anew. */
+export function inOnePiece(text: string): string {
+  Number(text)
+  return text
+}
+
 export function base64url(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('base64url')
 }

@@ -21,7 +21,6 @@ import { framingLine, isLastOnConnection } from '../forward/connection-lines.ts'
 import type { OwnCookies } from '../forward/own-cookies.ts'
 import { forwardedPrefix } from '../forward/stripped-prefix.ts'
 import { hasUpstream } from '../gate/route-request.ts'
-import { parseHost } from '../routes/hosts.ts'
 import type { OwnPaths } from '../routes/own-paths.ts'
 import { readRequestTarget } from '../routes/request-target.ts'
 import type { Route } from '../routes/route.ts'
@@ -67,8 +66,8 @@ export function createFastLane(options: FastLaneOptions): RecognizeOrdinary {
     const fields = readHead(head, isTrusted)
     if (fields === undefined) return undefined
     const { host } = fields
-    const client = readClient(exchange, host, fields, trusted)
-    const destination = client.host === '' ? undefined : readDestination(head, host)
+    const client = readClient(exchange, host.sent, fields, trusted)
+    const destination = client.host === '' ? undefined : readDestination(head, host.name)
     if (destination === undefined) return undefined
     const route = findRoute(head, fields, destination)
     if (route === undefined) return undefined
@@ -80,7 +79,7 @@ export function createFastLane(options: FastLaneOptions): RecognizeOrdinary {
       arrivedAt: now,
       client,
       requestId: trustedRequestId(fields, isTrusted) ?? createRequestId(),
-      host,
+      host: host.sent,
       destination,
       route,
       decision,
@@ -178,11 +177,11 @@ function hasOrdinaryStart(head: MarkedHead, { isHttp2 }: ClientExchange): boolea
   return minorVersion === 1 && upgrade === undefined && !expectsContinue && !specialMethods.has(method)
 }
 
-function readDestination(head: MarkedHead, host: string): Destination | undefined {
+function readDestination(head: MarkedHead, hostName: string): Destination | undefined {
   const target = readRequestTarget(head.target, head.hasPlainTarget)
-  if (typeof target === 'string' || target.path !== target.sentPath) return undefined
-  const hostName = target.hasEmptySegment ? undefined : parseHost(host)
-  return hostName === undefined ? undefined : { target, hostName }
+  if (typeof target === 'string' || target.path !== target.sentPath || target.hasEmptySegment)
+    return undefined
+  return { target, hostName }
 }
 
 /** Whether the route needs nothing that only the general path does, such as an inspection of fields or bodies. */

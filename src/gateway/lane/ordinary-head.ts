@@ -5,13 +5,14 @@ import type { ClientClaims } from '../arrival/client.ts'
 import { isUsualConnection } from '../forward/connection-lines.ts'
 import { requestMark } from '../forward/header-rules.ts'
 import type { OwnCookies } from '../forward/own-cookies.ts'
+import { noHost, type ReadHost, readHostAt } from '../routes/hosts.ts'
 
 /**
  * The fields of an ordinary head that are not simply forwarded. One object for all heads, valid until the next is read.
  */
 export interface OrdinaryFields extends ClientClaims {
-  /** The Host field; empty = there is none, or it is empty. */
-  host: string
+  /** The Host field. */
+  host: ReadHost
   /** Contains the credential. */
   text: string
   /** The position of the credential in the text; `credentialEnd` 0 = there is none. */
@@ -43,7 +44,7 @@ interface OrdinaryHeadOptions {
  */
 export function createOrdinaryHeadReader({ carriers, ownCookies }: OrdinaryHeadOptions) {
   const read: OrdinaryFields = {
-    host: '',
+    host: noHost,
     text: '',
     credentialStart: 0,
     credentialEnd: 0,
@@ -62,9 +63,7 @@ export function createOrdinaryHeadReader({ carriers, ownCookies }: OrdinaryHeadO
   function visitLine(text: string, fieldMark: number, start: number, end: number): boolean | undefined {
     switch (fieldMark) {
       case mark.host:
-        if (read.host !== '') return undefined
-        read.host = text.slice(start, end)
-        return false
+        return takeHost(text, start, end) ? false : undefined
       case mark.connection:
         return isUsualConnection(text.slice(start, end)) ? false : undefined
       case mark.contentLength:
@@ -94,6 +93,13 @@ export function createOrdinaryHeadReader({ carriers, ownCookies }: OrdinaryHeadO
     }
   }
 
+  /** @returns false if it is malformed, or not the first */
+  function takeHost(text: string, start: number, end: number): boolean {
+    if (read.host !== noHost) return false
+    read.host = readHostAt(text, start, end)
+    return read.host !== noHost
+  }
+
   /** As gateway/arrival/request-fields.ts does: all X-Forwarded-For count, and of the others the first. */
   function readReport(fieldMark: number, value: string): void {
     if (fieldMark === requestMark.forwardedFor)
@@ -119,7 +125,7 @@ export function createOrdinaryHeadReader({ carriers, ownCookies }: OrdinaryHeadO
 
   return function readOrdinaryHead(head: MarkedHead, isFromTrusted: boolean): OrdinaryFields | undefined {
     isTrusted = isFromTrusted
-    read.host = ''
+    read.host = noHost
     read.credentialEnd = 0
     read.forwardedFor = undefined
     read.forwardedProto = undefined
@@ -128,7 +134,7 @@ export function createOrdinaryHeadReader({ carriers, ownCookies }: OrdinaryHeadO
     read.origin = undefined
     read.hasOuterPrefix = false
     const lines = head.keptLines(visitLine)
-    if (lines === undefined || read.host === '') return undefined
+    if (lines === undefined || read.host === noHost) return undefined
     read.lines = lines
     return read
   }

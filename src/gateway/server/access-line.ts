@@ -2,7 +2,7 @@ import type { Trace } from '#ops/tracing/tracer.ts'
 import { registeredMethods } from '#platform/http.ts'
 import { memoize, memoizeBounded } from '#platform/memoize.ts'
 import { hideSecrets, secretStartPattern } from '#platform/secrets/hide-secrets.ts'
-import { copyString } from '#platform/text.ts'
+import { copyString, inOnePiece } from '#platform/text.ts'
 import type { MonotonicMs } from '#platform/time.ts'
 import { type Arrival, type HttpVersion, httpVersionOf } from '../arrival/arrival.ts'
 import { callerTextsOf } from '../arrival/caller-texts.ts'
@@ -73,16 +73,21 @@ class RouteMembers {
   of(method: string, httpVersion: HttpVersion, status: number): string {
     if (method === this.#method && httpVersion === this.#httpVersion && status === this.#status)
       return this.#text
-    const versionMember = jsonMember('httpVersion', httpVersion)
-    const start =
-      jsonMember('method', methodForLog(method)) + versionMember + jsonMember('route', this.#route)
-    const members = `${start}"status":${status},"durationMs":`
-    if (method.length > methodLengthMax) return members
+    if (method.length > methodLengthMax) return this.#join(method, httpVersion, status)
     this.#method = copyString(method)
     this.#httpVersion = httpVersion
     this.#status = status
-    this.#text = flatten(members)
+    this.#text = inOnePiece(this.#join(this.#method, httpVersion, status))
     return this.#text
+  }
+
+  #join(method: string, httpVersion: HttpVersion, status: number): string {
+    return (
+      jsonMember('method', methodForLog(method)) +
+      jsonMember('httpVersion', httpVersion) +
+      jsonMember('route', this.#route) +
+      `"status":${status},"durationMs":`
+    )
   }
 }
 
@@ -110,7 +115,7 @@ class CallerMembers {
       texts.logUpstream = upstream
       return this.#join(outcome, isComplete)
     }
-    if (texts.logMembers === '') texts.logMembers = flatten(this.#join(outcome, isComplete))
+    if (texts.logMembers === '') texts.logMembers = inOnePiece(this.#join(outcome, isComplete))
     return texts.logMembers
   }
 
@@ -127,11 +132,6 @@ class CallerMembers {
       `"isComplete":${isComplete},`
     )
   }
-}
-
-/** One flat string, so that it is not joined again for each line. IDs of foreign issuers need not be Latin-1. */
-function flatten(text: string): string {
-  return Buffer.from(text).toString()
 }
 
 /** Matches text that JSON does not escape. */

@@ -3,6 +3,7 @@ import { isatty } from 'node:tty'
 import { type DestinationStream, pino } from 'pino'
 import { isStoreUnavailable } from '../errors/gatehouse-error.ts'
 import { OperatorError } from '../errors/operator-error.ts'
+import { inOnePiece } from '../text.ts'
 import { createLogOutput, type LogOutput } from './log-output.ts'
 import { hasColors, prettyLine } from './pretty.ts'
 
@@ -60,7 +61,7 @@ export function createLog({ level, format = 'auto', stream, worker }: LogOptions
     if (!log.isLevelEnabled('info')) return
     if (message !== lastMessage) {
       lastMessage = message
-      lineEnd = flat(`"msg":"${message}"}\n`)
+      lineEnd = inOnePiece(`"msg":"${message}"}\n`)
     }
     output.write(lineStart() + members + lineEnd)
   }
@@ -97,15 +98,10 @@ function createLineStart(base: string): () => string {
     const now = isoTimestamp()
     if (now !== time) {
       time = now
-      text = flat(`{"level":"info","time":"${now}",${base}`)
+      text = inOnePiece(`{"level":"info","time":"${now}",${base}`)
     }
     return text
   }
-}
-
-/** The same text as one flat string. */
-function flat(text: string): string {
-  return Buffer.from(text).toString()
 }
 
 /** The current time in ISO 8601, formatted by Date only once a second. */

@@ -129,7 +129,7 @@ t.test('an ordinary head is forwarded as the plain writer does, in the order of 
     'and nothing else',
   )
   t.equal(writtenAtOnce(head), writtenPlainly(head))
-  t.equal(read(head)?.host, 'x.example')
+  t.equal(read(head)?.host.sent, 'x.example')
   t.equal(read(head)?.carrier, 'SecretKey')
 })
 
