@@ -1,3 +1,5 @@
+import { callForAll } from '#platform/call-for-all.ts'
+
 /** What gets data that was read earlier in the turn of the event loop. */
 export interface DeferredReceiver {
   /** @param length of the data, which is at the start of the shared memory, and valid until this returns */
@@ -52,19 +54,11 @@ export class ReadQueue {
     this.#ends = []
     this.#end = 0
     let start = 0
-    const errors: unknown[] = []
-    let index = 0
-    // Hot: `entries` would make an array of each.
-    for (const receiver of receivers) {
-      const end = ends[index++] ?? start
-      this.#memory.copy(this.#shared, 0, start, end)
-      try {
-        receiver.receiveDeferred(end - start)
-      } catch (error) {
-        errors.push(error)
-      }
-      start = end
-    }
-    if (errors.length > 0) throw errors[0]
+    callForAll(receivers, (receiver, index) => {
+      const begin = start
+      start = ends[index] ?? begin
+      this.#memory.copy(this.#shared, 0, begin, start)
+      receiver.receiveDeferred(start - begin)
+    })
   }
 }

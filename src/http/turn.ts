@@ -1,3 +1,4 @@
+import { callForAll } from '#platform/call-for-all.ts'
 import { sharedBuffer } from './read-memory.ts'
 import { ReadQueue } from './read-queue.ts'
 
@@ -41,7 +42,7 @@ class Step {
       this.#isInProgress = false
       const tasks = this.#tasks
       this.#tasks = []
-      for (const task of tasks) task()
+      callForAll(tasks, (task) => task())
     }
   }
 
@@ -62,7 +63,7 @@ const reading = new Step(() => {
 const writing = new Step(() => {
   const writes = batch
   batch = []
-  for (const write of writes) write.writeNow()
+  callForAll(writes, (write) => write.writeNow())
 })
 
 /** Schedules the end of this turn. */
@@ -86,7 +87,7 @@ export function deliverReads(): void {
   reading.take()
 }
 
-/** Runs a task once all that was read is delivered; at once, unless that is in progress. It must not throw. */
+/** Runs a task once all that was read is delivered; at once, unless that is in progress. */
 export function afterReads(task: () => void): void {
   reading.wait(task)
 }
@@ -103,7 +104,7 @@ export function deferWrite(write: DeferredWrite): void {
   scheduleTurnEnd()
 }
 
-/** Runs a task once no more is written; at once, unless writes are in progress. It must not throw. */
+/** Runs a task once no more is written; at once, unless writes are in progress. */
 export function afterWrites(task: () => void): void {
   writing.wait(task)
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
 import {
@@ -127,7 +128,15 @@ t.test('after an error all others still have their step', async (t) => {
   }
   read('target', fail)
   read('target', () => done.push('response'))
-  read('client', () => afterReads(() => done.push('handled')))
+  read('client', () => {
+    afterReads(fail)
+    afterReads(() => done.push('handled'))
+  })
   t.throws(deliverReads, { message: 'broken' })
   t.strictSame(done, ['response', 'handled'])
+  deferWrite({ isDeferred: false, writeNow: fail })
+  deferWrite({ isDeferred: false, writeNow: () => afterWrites(() => done.push('written')) })
+  const [error] = await once(process, 'uncaughtException')
+  t.match(error, { message: 'broken' })
+  t.strictSame(done, ['response', 'handled', 'written'])
 })

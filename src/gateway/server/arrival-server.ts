@@ -7,6 +7,7 @@ import type { RequestHead, Unreadable } from '#http/request-head.ts'
 import { createSessionOpener, type SessionLimits } from '#http/server/h2/client-session.ts'
 import { createListener } from '#http/server/listener.ts'
 import { afterReads } from '#http/turn.ts'
+import { callForAll } from '#platform/call-for-all.ts'
 import { DeadlineSweep } from '#platform/deadline-sweep.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { type Arrival, type ArrivalReader, withoutHead } from '../arrival/arrival.ts'
@@ -143,7 +144,7 @@ export function createArrivalServer<Traffic extends ListenerTraffic, Incoming ex
   function handleWaiting(): void {
     const requests = waiting
     waiting = []
-    for (const request of requests) handle(request)
+    callForAll(requests, handle)
   }
 
   function handle({ arrival, traffic }: WaitingRequest<Traffic, Incoming>): void {
