@@ -52,13 +52,7 @@ class Step {
   }
 }
 
-const reading = new Step(() => {
-  try {
-    responses.deliver()
-  } finally {
-    requests.deliver()
-  }
-})
+const reading = new Step(() => callForAll([responses, requests], (queue) => queue.deliver()))
 
 const writing = new Step(() => {
   const writes = batch
@@ -82,7 +76,7 @@ function endTurn(): void {
   }
 }
 
-/** Delivers all that was read. @throws an error of a receiver, once all others have got their data */
+/** Delivers all that was read. @throws the first error of a receiver, once all others have got their data */
 export function deliverReads(): void {
   reading.take()
 }

@@ -7,7 +7,6 @@ import type { RequestHead, Unreadable } from '#http/request-head.ts'
 import { createSessionOpener, type SessionLimits } from '#http/server/h2/client-session.ts'
 import { createListener } from '#http/server/listener.ts'
 import { afterReads } from '#http/turn.ts'
-import { callForAll } from '#platform/call-for-all.ts'
 import { DeadlineSweep } from '#platform/deadline-sweep.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { type Arrival, type ArrivalReader, withoutHead } from '../arrival/arrival.ts'
@@ -101,11 +100,6 @@ interface CurrentRequest<Incoming> {
   observer: Observer
 }
 
-interface WaitingRequest<Traffic, Incoming> {
-  readonly arrival: Incoming
-  readonly traffic: Traffic
-}
-
 /** undefined = there has been no request yet. */
 function currentRequestOf<Incoming>({ listenerState }: ClientExchange): CurrentRequest<Incoming> | undefined {
   // The cast is sound: an exchange has one listener, and only its onRequest sets this.
@@ -123,9 +117,6 @@ export function createArrivalServer<Traffic extends ListenerTraffic, Incoming ex
   options: ListenerOptions<Traffic>,
   handler: RequestHandler<Traffic, Incoming>,
 ): ArrivalServer<Incoming> {
-  /** Requests that have been read, and are handled together once all are. */
-  let waiting: WaitingRequest<Traffic, Incoming>[] = []
-
   function onRequest(exchange: ClientExchange, head: RequestHead): void {
     const traffic = options.traffic()
     const arrival = handler.read(exchange, head, traffic)
@@ -137,17 +128,11 @@ export function createArrivalServer<Traffic extends ListenerTraffic, Incoming ex
       current.observer = traffic.observer
     }
     // With a body the client may send its first part in the same read.
-    if (head.body.kind !== 'none') handle({ arrival, traffic })
-    else if (waiting.push({ arrival, traffic }) === 1) afterReads(handleWaiting)
+    if (head.body.kind !== 'none') handle(arrival, traffic)
+    else afterReads(() => handle(arrival, traffic))
   }
 
-  function handleWaiting(): void {
-    const requests = waiting
-    waiting = []
-    callForAll(requests, handle)
-  }
-
-  function handle({ arrival, traffic }: WaitingRequest<Traffic, Incoming>): void {
+  function handle(arrival: Incoming, traffic: Traffic): void {
     try {
       handler.handle(arrival, traffic)
     } catch (error) {

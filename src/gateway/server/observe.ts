@@ -21,12 +21,6 @@ export interface Observer {
   recordUnreadable(client: string, refusal: UnreadableRefusal): void
 }
 
-interface Ended {
-  readonly arrival: Arrival
-  readonly isComplete: boolean
-  readonly now: MonotonicMs
-}
-
 interface ObserverOptions {
   readonly metrics: Metrics
   readonly log: Log
@@ -64,30 +58,23 @@ export function createObserver(options: ObserverOptions): Observer {
   }
   const accessLine = createAccessLineWriter(options.listener)
 
-  /** Requests that have ended, and are observed together once no more is written. */
-  let ended: Ended[] = []
-
   // An error in these two concerns one request whose response is over, so it must not end the process.
 
   function end(arrival: Arrival, isComplete: boolean): void {
     metrics.requestEnded()
     try {
-      ended.push({ arrival, isComplete, now: monotonicClock() })
-      if (ended.length === 1) afterWrites(observeEnded)
+      const now = monotonicClock()
+      afterWrites(() => observe(arrival, isComplete, now))
     } catch (error) {
       logUnobserved(arrival, error)
     }
   }
 
-  function observeEnded(): void {
-    const requests = ended
-    ended = []
-    for (const request of requests) {
-      try {
-        observeEnd(request)
-      } catch (error) {
-        logUnobserved(request.arrival, error)
-      }
+  function observe(arrival: Arrival, isComplete: boolean, now: MonotonicMs): void {
+    try {
+      observeEnd(arrival, isComplete, now)
+    } catch (error) {
+      logUnobserved(arrival, error)
     }
   }
 
@@ -95,7 +82,7 @@ export function createObserver(options: ObserverOptions): Observer {
     log.error({ requestId, err }, 'internal error: the request was not counted or logged')
   }
 
-  function observeEnd({ arrival, isComplete, now }: Ended): void {
+  function observeEnd(arrival: Arrival, isComplete: boolean, now: MonotonicMs): void {
     // First: it starts the trace of a request that was not forwarded.
     recordTrace?.(arrival, now)
     count(arrival, now)
