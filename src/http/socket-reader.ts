@@ -1,6 +1,7 @@
-import type { OnReadOpts, Socket } from 'node:net'
+import { type OnReadOpts, Socket } from 'node:net'
 import { copyOfShared, ownedCopy, receivedChunk, releaseBuffer, sharedBuffer } from './read-memory.ts'
 import { type DeferredReceiver, deferredBytesMax, type ReadQueue } from './read-queue.ts'
+import { readIntoSharedBuffer } from './socket-handle.ts'
 import { deliverReads, requests, responses, scheduleTurnEnd } from './turn.ts'
 
 /** The size of a read; Node only checks whether it is 0. */
@@ -12,6 +13,15 @@ const readSize = 65_536
  */
 export const deliveriesPerTurnMax = 256
 
+/** The part of a socket that is read from. */
+type Source = Pick<Socket, 'destroyed' | '_read' | 'push'>
+
+/** A connection that reads into the shared memory without a stream. */
+interface SharedSource extends Source {
+  /** @param onRead gets the number of bytes read; returns whether it continues reading */
+  startReading(onRead: (length: number) => boolean): void
+}
+
 /** Small data is delivered at the end of the turn of the event loop, once that of all connections was read. */
 interface Deferral {
   readonly queue: ReadQueue
@@ -21,7 +31,7 @@ interface Deferral {
 
 /** Delivers what a socket receives, and continues after `resume`. */
 export class SocketReader implements DeferredReceiver {
-  protected readonly socket: Socket
+  protected readonly socket: Source
   /** undefined = nothing waits for the end of the turn. */
   readonly #deferral: Deferral | undefined
   /** Whether data waits there: no more than one read. */
@@ -34,7 +44,7 @@ export class SocketReader implements DeferredReceiver {
   #deliveries = 0
 
   /** @param onData returns whether the chunk is released */
-  constructor(socket: Socket, onData: (chunk: Buffer) => boolean, deferral?: Deferral) {
+  constructor(socket: Source, onData: (chunk: Buffer) => boolean, deferral?: Deferral) {
     this.socket = socket
     this.#onData = onData
     this.#deferral = deferral
@@ -127,12 +137,18 @@ export class DirectSocketReader extends SocketReader {
    * @param onData gets chunks that are valid until it returns (see `ownedCopy`); returns whether the chunk is released
    * @param mayDefer whether small chunks are delivered at the end of the turn (see `deliverDeferred`); not over TLS
    */
-  constructor(socket: Socket, onData: (chunk: Buffer) => boolean, mayDefer = false) {
+  constructor(socket: Socket | SharedSource, onData: (chunk: Buffer) => boolean, mayDefer = false) {
     super(socket, onData, mayDefer ? ofRequests : undefined)
-    this.#isShared = readIntoSharedBuffer(socket, (length) => this.receive(length))
-    if (!this.#isShared) this.#overridePush()
-    // Without this there would be no `end` event.
-    socket.resume()
+    const receive = (length: number) => this.receive(length)
+    if (socket instanceof Socket) {
+      this.#isShared = readIntoSharedBuffer(socket, receive)
+      if (!this.#isShared) this.#overridePush(socket)
+      // Without this there would be no `end` event.
+      socket.resume()
+    } else {
+      this.#isShared = true
+      socket.startReading(receive)
+    }
   }
 
   /** Turns the socket back into an ordinary stream. */
@@ -148,8 +164,7 @@ export class DirectSocketReader extends SocketReader {
     return this.#isReleased ? this.socket.push(ownedCopy(chunk)) : super.deliver(chunk)
   }
 
-  #overridePush(): void {
-    const { socket } = this
+  #overridePush(socket: Socket): void {
     const { push } = socket
     // The stream's source calls this for each chunk (Readable.push), and continues reading if it returns true.
     socket.push = (chunk: Buffer | null, encoding?: BufferEncoding) =>
@@ -181,33 +196,3 @@ export class PooledSocketReader {
 }
 
 const ofRequests: Deferral = { queue: requests, mayDefer: () => true }
-
-/**
- * Makes a socket read into the shared memory, as the option `onread` of net.connect does. Accepted sockets do not have
- * that option, so the fields in which Node stores it are set here.
- * @param onRead gets the number of bytes read; returns whether the socket continues reading
- * @returns whether that is possible: not with TLS, nor with a Node version that stores it elsewhere
- */
-export function readIntoSharedBuffer(socket: Socket, onRead: (length: number) => boolean): boolean {
-  // The cast is sound: each part is checked before it is used.
-  const { _handle: handle } = socket as { readonly _handle?: { useUserBuffer?: (memory: Buffer) => void } }
-  readSymbols ??= findReadSymbols(socket)
-  if ('encrypted' in socket || !handle?.useUserBuffer || !readSymbols) return false
-  Object.assign(socket, { [readSymbols.buffer]: sharedBuffer, [readSymbols.callback]: onRead })
-  handle.useUserBuffer(sharedBuffer)
-  return true
-}
-
-interface ReadSymbols {
-  readonly buffer: symbol
-  readonly callback: symbol
-}
-
-let readSymbols: ReadSymbols | undefined
-
-function findReadSymbols(socket: Socket): ReadSymbols | undefined {
-  const symbols = Object.getOwnPropertySymbols(socket)
-  const buffer = symbols.find(({ description }) => description === 'kBuffer')
-  const callback = symbols.find(({ description }) => description === 'kBufferCb')
-  return buffer && callback && { buffer, callback }
-}

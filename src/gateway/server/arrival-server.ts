@@ -80,6 +80,8 @@ export interface ArrivalServer<Incoming = Arrival> {
   readonly servers: readonly [Server, ...Server[]]
   /** The open connections, tunnels included. */
   readonly connections: Pick<DeadlineSweep<OpenConnection>, 'size' | typeof Symbol.iterator>
+  /** The number of connections that have been accepted. */
+  accepted(): number
   /** The requests that have no complete response yet. */
   openArrivals(): Iterable<Incoming>
   /** Aborts the open arrivals (see RequestHandler.abort). @returns how many there were */
@@ -193,6 +195,7 @@ export function createArrivalServer<Traffic extends ListenerTraffic, Incoming ex
 
   return {
     servers: listener.servers,
+    accepted: listener.accepted,
     connections,
     openArrivals,
     startDrain: (withinMs) => {

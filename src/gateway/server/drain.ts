@@ -1,4 +1,3 @@
-import type { Server } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { isInTime } from '#platform/deadline.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
@@ -21,13 +20,13 @@ const idleTurnsMax = 2
  * @returns false if requests were aborted at the deadline
  */
 export async function drainServer(
-  { servers, connections, startDrain, abortOpen }: ArrivalServer,
+  { servers, connections, accepted, startDrain, abortOpen }: ArrivalServer,
   timeoutMs: number,
 ): Promise<boolean> {
   startDrain(timeoutMs)
   // A request may be in transit on an idle connection right now: its response gets Connection: close.
   const endsAt = monotonicClock() + timeoutMs
-  await acceptBacklog(servers[0], Math.min(timeoutMs / 2, backlogTimeoutMs))
+  await acceptBacklog(accepted, Math.min(timeoutMs / 2, backlogTimeoutMs))
   for (const server of servers) server.close()
   const closed = Promise.all(
     [...connections].map(({ socket }) => new Promise((resolve) => socket.once('close', resolve))),
@@ -42,18 +41,16 @@ export async function drainServer(
 /**
  * Takes the connections that wait in the accept backlog: closing the server would reset them, although their clients
  * consider them established. Call `close()` in the same turn after it.
+ * @param accepted how many connections have been accepted
  * @param withinMs how long at most: under a flood the backlog is never empty
  */
-async function acceptBacklog(server: Server, withinMs: number): Promise<void> {
+async function acceptBacklog(accepted: () => number, withinMs: number): Promise<void> {
   const endsAt = monotonicClock() + withinMs
+  let before = accepted()
   let idleTurns = 0
-  const onConnection = () => {
-    idleTurns = -1
-  }
-  server.on('connection', onConnection)
   while (idleTurns < idleTurnsMax && monotonicClock() < endsAt) {
     await setImmediate()
-    idleTurns++
+    idleTurns = accepted() === before ? idleTurns + 1 : 0
+    before = accepted()
   }
-  server.off('connection', onConnection)
 }

@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net'
 import { monotonicClock } from '#platform/time.ts'
 import type { BodyState, ClientExchange, OpenConnection, ResponseFraming } from '../client-exchange.ts'
 import { PrefaceReader } from '../h2/framing/preface.ts'
@@ -11,6 +10,7 @@ import {
   withoutTexts,
 } from '../request-head.ts'
 import { DirectSocketReader } from '../socket-reader.ts'
+import type { ClientSocket, ClientSocketEvents } from './client-socket.ts'
 import { watchHalfClosed } from './half-closed.ts'
 import { RequestReader, type RequestReaderEvents } from './request-reader.ts'
 import { discardedBytesMax, discardTimeoutMs, keepAliveMarginMs, LingeringClose } from './slow-clients.ts'
@@ -19,7 +19,7 @@ import { type ConnectionOptions, WritableConnection } from './writable-connectio
 /** A client's connection: one request at a time (RFC 9112 9.3.2), and none after one that ends the connection (9.6). */
 export class ClientConnection
   extends WritableConnection
-  implements ClientExchange, OpenConnection, RequestReaderEvents
+  implements ClientExchange, OpenConnection, ClientSocketEvents, RequestReaderEvents
 {
   readonly session = undefined
   readonly #socketReader: DirectSocketReader
@@ -32,13 +32,16 @@ export class ClientConnection
   #discardedBytes = 0
   #stopHalfClosedWatch: (() => void) | undefined
 
-  constructor(socket: Socket, options: ConnectionOptions) {
+  constructor(socket: ClientSocket, options: ConnectionOptions) {
     super(socket, options)
-    this.#socketReader = new DirectSocketReader(socket, this.#receive, true)
+    socket.open(this)
+    this.#socketReader = new DirectSocketReader(
+      socket.hasStream ? socket.stream : socket,
+      this.#receive,
+      true,
+    )
     this.#requestReader = new RequestReader(this.#socketReader, options, this)
     this.#preface = options.onPreface && new PrefaceReader()
-    socket.on('drain', this.#onDrain).on('end', this.#onEnd)
-    socket.on('error', () => socket.destroy()).on('close', this.#onClose)
   }
 
   exchanges(): readonly ClientExchange[] {
@@ -88,7 +91,8 @@ export class ClientConnection
   }
 
   acceptUpgrade(reason: string, lines: string): ReturnType<ClientExchange['acceptUpgrade']> {
-    const upgraded = { stream: this.socket, firstBytes: this.release() }
+    const firstBytes = this.release()
+    const upgraded = { stream: this.socket, firstBytes }
     this.writer.writeInformation(101, reason, `Connection: Upgrade\r\nUpgrade: websocket\r\n${lines}`)
     if (this.head) this.head = withoutTexts(this.head)
     return upgraded
@@ -101,13 +105,13 @@ export class ClientConnection
     this.bodyRate.stop()
     this.events = undefined
     this.#socketReader.release()
-    this.socket.off('drain', this.#onDrain).off('end', this.#onEnd)
+    this.clientSocket.release()
     return this.#requestReader.buffered
   }
 
   expire(): void {
     if (this.#isAnswering || this.#lingering.isActive || !this.#requestReader.isWithinHead)
-      this.socket.destroy()
+      this.clientSocket.destroy()
     else this.#refuse('timeout')
   }
 
@@ -156,7 +160,7 @@ export class ClientConnection
 
   onInputEnd(): void {
     this.writer.writeNow()
-    if (!this.#isAnswering) this.socket.end()
+    if (!this.#isAnswering) this.clientSocket.end()
     else if (!this.#requestReader.isBodyWhole) this.abort()
   }
 
@@ -188,10 +192,11 @@ export class ClientConnection
     this.bodyRate.stop()
     this.writer.hasBegun = false
     this.events = undefined
-    if (this.head !== undefined) this.options.onEnd(this, true)
+    const { head } = this
+    if (head !== undefined) this.options.onEnd(this, true)
     this.head = undefined
     this.#discardedBytes = 0
-    if (this.#isClosing) this.#linger()
+    if (this.#isClosing) this.#close(head)
     else if (this.#requestReader.isBodyWhole) this.#waitForNext()
     else {
       this.deadline = monotonicClock() + discardTimeoutMs
@@ -200,26 +205,34 @@ export class ClientConnection
   }
 
   #waitForNext(): void {
+    this.clientSocket.keepOpen()
     this.deadline =
       this.options.connections.sweptAt + this.writer.announcedKeepAlive.timeoutMs + keepAliveMarginMs
     this.#requestReader.nextRequest()
+  }
+
+  #close(last: RequestHead | undefined): void {
+    // A client that has asked for it sends nothing more (RFC 9112 9.6). After a body, old ones send an empty line.
+    const isSilent = last?.isPersistent === false && last.body.kind === 'none'
+    const mayClose = isSilent && this.#requestReader.buffered === undefined
+    if (!mayClose || !this.clientSocket.close()) this.#linger()
   }
 
   /** Closes without a reset, so that the client sees the response; further input is discarded (RFC 9112 9.6). */
   #linger(): void {
     if (this.#lingering.isActive) return
     this.deadline = this.#lingering.begin(monotonicClock())
-    this.socket.end()
+    this.clientSocket.end()
     this.#requestReader.discardInput()
   }
 
-  readonly #onDrain = (): void => {
+  onDrain(): void {
     if (!this.#isAnswering) return
     this.deadline = Number.POSITIVE_INFINITY
     this.events?.onClientDrain()
   }
 
-  readonly #onEnd = (): void => {
+  onEnd(): void {
     this.#socketReader.deliverDeferred()
     this.writer.writeNow()
     if (this.#isAnswering)
@@ -227,7 +240,7 @@ export class ClientConnection
     this.#requestReader.end()
   }
 
-  readonly #onClose = (): void => {
+  onClose(): void {
     // Also after `release`: the connection stays in the sweep until its socket closes.
     this.options.connections.remove(this)
     this.bodyRate.stop()

@@ -3,7 +3,9 @@ import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
 import { unmappedAddress } from '#platform/addresses.ts'
 import type { DeadlineSweep } from '#platform/deadline-sweep.ts'
 import type { OpenConnection } from '../client-exchange.ts'
+import { acceptHandles, type SocketHandle } from '../socket-handle.ts'
 import { ClientConnection } from './client-connection.ts'
+import { ClientSocket, probeDelayMs } from './client-socket.ts'
 import { keepAliveOf } from './response-writer.ts'
 import type { ConnectionLimits, ConnectionOptions } from './writable-connection.ts'
 
@@ -38,14 +40,14 @@ interface ListenerOptions
 interface Listener {
   /** All are to listen on the same port. */
   readonly servers: readonly [Server, ...Server[]]
+  /** The number of connections that have been accepted; with TLS, before their handshake. */
+  accepted(): number
   /**
    * Applies changed options: the limits to every connection, the certificate to new ones.
    * @throws if TLS cannot use the certificate: then nothing has changed
    */
   reconfigure(options: ReloadableListenerOptions): void
 }
-
-const keepAliveDelayMs = 30_000
 
 /** A server for HTTP/1.1 that accepts connections, passes on their requests, and hands over HTTP/2 connections. */
 export function createListener(options: ListenerOptions): Listener {
@@ -61,22 +63,36 @@ export function createListener(options: ListenerOptions): Listener {
     allowHalfOpen: options.tls === undefined,
     noDelay: true,
     keepAlive: true,
-    keepAliveInitialDelay: keepAliveDelayMs,
+    keepAliveInitialDelay: probeDelayMs,
+  }
+
+  let accepted = 0
+
+  function acceptHandle(handle: SocketHandle): void {
+    if (!options.mayAccept(connections.size)) {
+      handle.close()
+      options.onDropped()
+      return
+    }
+    accepted++
+    handle.setNoDelay(true)
+    open(new ClientSocket(handle))
   }
 
   function accept(socket: Socket): void {
-    // The client has reset the connection: its data could still be read, but its address is unknown.
-    if (socket.remoteAddress === undefined) {
-      socket.destroy()
-      return
-    }
     if (openSession && 'alpnProtocol' in socket && socket.alpnProtocol === 'h2') {
-      keepSession(openSession(socket, undefined))
+      if (socket.remoteAddress === undefined) socket.destroy()
+      else keepSession(openSession(socket, undefined))
       return
     }
     socket.allowHalfOpen = true
-    const connection = new ClientConnection(socket, currentOptions)
-    connections.add(connection)
+    open(new ClientSocket(socket))
+  }
+
+  function open(socket: ClientSocket): void {
+    // The client has reset the connection: its data could still be read, but its address is unknown.
+    if (socket.remoteAddress === undefined) socket.destroy()
+    else connections.add(new ClientConnection(socket, currentOptions))
   }
 
   function keepSession(session: OpenConnection): void {
@@ -99,6 +115,7 @@ export function createListener(options: ListenerOptions): Listener {
   const tlsServer = tls && createTlsServer({ ...socketOptions, ...tls, ...handshake })
   const server = tlsServer ?? createServer(socketOptions)
   server.on(tlsServer ? 'secureConnection' : 'connection', accept)
+  server.on('connection', () => void accepted++)
   // The client failed the handshake, or took too long.
   tlsServer?.on('tlsClientError', (error, socket) => {
     if (isPlainHttp(error))
@@ -109,7 +126,10 @@ export function createListener(options: ListenerOptions): Listener {
     server,
     ...createFurtherQueues(server, socketOptions, options.acceptQueues - 1),
   ]
-  for (const each of servers) limitAccepting(each)
+  for (const each of servers) {
+    limitAccepting(each)
+    if (!tlsServer) each.on('listening', () => acceptHandles(each, acceptHandle))
+  }
 
   function limitAccepting(each: Server): void {
     // Also in a worker (since Node 23.1; the type does not have it yet).
@@ -135,7 +155,7 @@ export function createListener(options: ListenerOptions): Listener {
     Object.assign(currentOptions, changed, { keepAlive: keepAliveOf(changed.keepAliveTimeoutMs) })
   }
 
-  return { servers, reconfigure }
+  return { servers, accepted: () => accepted, reconfigure }
 }
 
 /** OpenSSL's codes if the first bytes are not TLS; the first two occur for a few methods only. */

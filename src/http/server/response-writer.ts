@@ -1,8 +1,8 @@
-import type { Socket } from 'node:net'
 import { copyString } from '#platform/text.ts'
 import type { ResponseFraming } from '../client-exchange.ts'
-import { mustWriteNow, smallChunkBytesMax, writeDirectly } from '../socket-writes.ts'
+import { mustWriteNow, smallChunkBytesMax } from '../socket-writes.ts'
 import { type DeferredWrite, deferWrite } from '../turn.ts'
+import type { ClientSocket } from './client-socket.ts'
 
 interface ResponseStart {
   readonly status: number
@@ -29,8 +29,7 @@ export function keepAliveOf(timeoutMs: number): KeepAlive {
  * together: as Latin-1 text, which is cheaper to join than buffers.
  */
 export class ResponseWriter implements DeferredWrite {
-  readonly #socket: Socket
-  readonly #isEncrypted: boolean
+  readonly #socket: ClientSocket
   #buffered = ''
   framing: ResponseFraming = 'none'
   /** Whether the buffered text will be written at the end of this turn of the event loop. */
@@ -43,9 +42,8 @@ export class ResponseWriter implements DeferredWrite {
   announcedKeepAlive: KeepAlive
 
   /** @param keepAlive holds until one is announced to the client */
-  constructor(socket: Socket, keepAlive: KeepAlive) {
+  constructor(socket: ClientSocket, keepAlive: KeepAlive) {
     this.#socket = socket
-    this.#isEncrypted = 'encrypted' in socket
     this.announcedKeepAlive = keepAlive
   }
 
@@ -55,7 +53,7 @@ export class ResponseWriter implements DeferredWrite {
    * @returns false if more should wait until the socket has drained
    */
   writeInformation(status: number, reason: string, lines: string): boolean {
-    return this.#socket.write(`HTTP/1.1 ${status} ${reason}\r\n${lines}\r\n`, 'latin1')
+    return this.#socket.stream.write(`HTTP/1.1 ${status} ${reason}\r\n${lines}\r\n`, 'latin1')
   }
 
   /**
@@ -97,7 +95,7 @@ export class ResponseWriter implements DeferredWrite {
     const buffered = this.#buffered
     this.#buffered = ''
     this.hasBegun = true
-    return this.#socket.write(buffered, 'latin1')
+    return this.#socket.stream.write(buffered, 'latin1')
   }
 
   /**
@@ -131,29 +129,29 @@ export class ResponseWriter implements DeferredWrite {
     this.#onWritten = undefined
     if (this.#socket.destroyed) return
     if (onWritten === undefined) {
-      if (buffered !== '') this.#socket.write(buffered, 'latin1')
+      if (buffered !== '') this.#socket.stream.write(buffered, 'latin1')
       return
     }
     // Not if it is empty: within a read, TLS would deliver the next record before this one is handled.
-    if (this.#isEncrypted && buffered !== '') this.#socket.write(buffered, 'latin1', onWritten)
+    if (this.#socket.isEncrypted && buffered !== '') this.#socket.stream.write(buffered, 'latin1', onWritten)
     else this.#writeLast(buffered, onWritten)
   }
 
   /** Nearly always the system accepts it at once, and no callback is needed. */
   #writeLast(buffered: string, onWritten: () => void): void {
     const socket = this.#socket
-    const isWritten = buffered === '' ? undefined : writeDirectly(socket, buffered, onWritten)
+    const isWritten = buffered === '' ? undefined : socket.writeDirectly(buffered, onWritten)
     if (isWritten !== undefined) {
       if (isWritten) onWritten()
       return
     }
-    if (buffered !== '') socket.write(buffered, 'latin1')
+    if (buffered !== '') socket.stream.write(buffered, 'latin1')
     if (socket.writableLength === 0 && !socket.errored) onWritten()
-    else socket.write('', 'latin1', onWritten)
+    else socket.stream.write('', 'latin1', onWritten)
   }
 
   #writeLarge(chunk: Buffer, isChunked: boolean): boolean {
-    const socket = this.#socket
+    const socket = this.#socket.stream
     if (!isChunked && this.#buffered === '') return socket.write(chunk)
     socket.cork()
     if (isChunked) this.#buffered += `${chunk.length.toString(16)}\r\n`

@@ -6,6 +6,7 @@ import { type ClientCertificate, clientCertificateOf } from '../client-certifica
 import type { ExchangeOptions, OpenConnection, RequestEvents, ResponseFraming } from '../client-exchange.ts'
 import type { RequestHead } from '../request-head.ts'
 import { hasWrittenAll } from '../socket-writes.ts'
+import type { ClientSocket } from './client-socket.ts'
 import type { ParserOptions } from './request-parser.ts'
 import { type KeepAlive, ResponseWriter } from './response-writer.ts'
 import { BodyRate, sendTimeoutMs } from './slow-clients.ts'
@@ -40,7 +41,7 @@ export interface ConnectionOptions
  * may take to read it. Its public members are those of ClientExchange, where they are described.
  */
 export abstract class WritableConnection {
-  readonly socket: Socket
+  protected readonly clientSocket: ClientSocket
   readonly peerAddress: string
   readonly protocol: 'http' | 'https'
   head: RequestHead | undefined
@@ -53,18 +54,22 @@ export abstract class WritableConnection {
   protected readonly writer: ResponseWriter
   protected readonly bodyRate: BodyRate
 
-  constructor(socket: Socket, options: ConnectionOptions) {
-    this.socket = socket
+  constructor(socket: ClientSocket, options: ConnectionOptions) {
+    this.clientSocket = socket
     this.peerAddress = unmappedAddress(socket.remoteAddress ?? '')
-    this.protocol = 'encrypted' in socket ? 'https' : 'http'
+    this.protocol = socket.isEncrypted ? 'https' : 'http'
     this.options = options
     this.writer = new ResponseWriter(socket, options.keepAlive)
     this.bodyRate = new BodyRate(options, this)
     this.deadline = monotonicClock() + options.requestTimeoutMs
   }
 
+  get socket(): Socket {
+    return this.clientSocket.stream
+  }
+
   get clientCertificate(): ClientCertificate | undefined {
-    return clientCertificateOf(this.socket)
+    return this.clientSocket.isEncrypted ? clientCertificateOf(this.socket) : undefined
   }
 
   get isHttp2(): boolean {
@@ -72,7 +77,7 @@ export abstract class WritableConnection {
   }
 
   get hasWrittenAll(): boolean {
-    return hasWrittenAll(this.socket)
+    return hasWrittenAll(this.clientSocket)
   }
 
   attach(events: RequestEvents | undefined): void {
@@ -124,7 +129,7 @@ export abstract class WritableConnection {
     this.writer.writeParts()
     // To an HTTP/1.0 client the end of the connection is the end of the body: only a reset shows that it was cut off.
     if (this.head?.minorVersion === 0 && this.protocol === 'http') this.socket.resetAndDestroy()
-    else this.socket.destroy()
+    else this.clientSocket.destroy()
   }
 
   startSendTimeout(): false {

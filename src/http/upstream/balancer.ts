@@ -157,11 +157,7 @@ export type ChooseTarget = (
 export function preferBound(targets: readonly Target[], chooseTarget: Balancer<Target>): ChooseTarget {
   if (targets.length === 1) return chooseTarget
   return function choose(request, tried) {
-    const { clientSocket } = request
-    const bound =
-      clientSocket && tried.length === 0
-        ? targets.find(({ pool }) => pool.isBoundTo(clientSocket))
-        : undefined
+    const bound = tried.length === 0 ? targets.find(({ pool }) => pool.hasBound(request)) : undefined
     return bound && bound.health?.isEjected !== true ? bound : chooseTarget(request, tried)
   }
 }

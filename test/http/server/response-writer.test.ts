@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import type { ResponseFraming } from '#http/client-exchange.ts'
 import type { ClientConnection } from '#http/server/client-connection.ts'
+import { ClientSocket } from '#http/server/client-socket.ts'
 import { keepAliveOf, ResponseWriter } from '#http/server/response-writer.ts'
 import { until } from '../../setup/net.ts'
 import { connectSocketPair } from '../../setup/socket-pair.ts'
@@ -13,7 +14,7 @@ const keepAlive = keepAliveOf(5_000)
 /** A writer whose response has begun, how much it has written, and the text that has come at the other end. */
 async function start(t: Test, framing: ResponseFraming) {
   const { socket, other, received } = await connectSocketPair(t)
-  const writer = new ResponseWriter(socket, keepAlive)
+  const writer = new ResponseWriter(new ClientSocket(socket), keepAlive)
   writer.begin({ status: 200, reason: 'OK', lines: '', framing }, keepAlive)
   /** What has come after the head. */
   const body = () => received().slice(received().indexOf('\r\n\r\n') + 4)
@@ -104,7 +105,7 @@ t.test('an aborted response keeps its parts, and loses its end', async (t) => {
 
 t.test('each response has its own status line, whatever the one before had', async (t) => {
   const { socket, received } = await connectSocketPair(t)
-  const writer = new ResponseWriter(socket, keepAlive)
+  const writer = new ResponseWriter(new ClientSocket(socket), keepAlive)
   const statuses = [
     [200, 'OK'],
     [200, 'OK'],

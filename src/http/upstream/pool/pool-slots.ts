@@ -20,9 +20,11 @@ export class IdleSlots {
     this.#onDropped = onDropped
   }
 
-  /** Whether a connection is reserved for the next request of a client connection. */
-  isBoundTo(client: Socket): boolean {
-    return this.#bound.byClient.has(client)
+  /** Whether a connection is reserved for the client connection of this user. */
+  hasBound(user: Pick<PoolUser, 'clientSocket'>): boolean {
+    // Only then, as asking for the socket may make its stream.
+    if (this.#bound.byClient.size === 0) return false
+    return user.clientSocket !== undefined && this.#bound.byClient.has(user.clientSocket)
   }
 
   /**

@@ -1,9 +1,8 @@
-import type { Socket } from 'node:net'
 import { DeadlineSweep, UnorderedList } from '#platform/deadline-sweep.ts'
 import { type MonotonicClock, monotonicClock } from '#platform/time.ts'
 import { NoConnection } from '../../outgoing/failure.ts'
 import type { ConnectionOpener, OpenEvents } from '../../outgoing/upstream-connection.ts'
-import type { Acquisition, Claim, ConnectionReceiver, Waiter } from './parties.ts'
+import type { Acquisition, Claim, ConnectionReceiver, PoolUser, Waiter } from './parties.ts'
 import { endStalled, IdleSlots, PoolSlot, type SlotEvents } from './pool-slots.ts'
 import { Share } from './share.ts'
 import { QueuedWaiter, type QueueEvents, WaitingQueue } from './waiting-queue.ts'
@@ -68,9 +67,9 @@ export class Pool {
     return { cancel: () => void cancel(), onBodyProgress: noop }
   }
 
-  /** Whether a connection is reserved for the next request of a client connection. */
-  isBoundTo(client: Socket): boolean {
-    return this.#idle.isBoundTo(client)
+  /** Whether a connection is reserved for the client connection of this user. */
+  hasBound(user: Pick<PoolUser, 'clientSocket'>): boolean {
+    return this.#idle.hasBound(user)
   }
 
   /** Closes idle connections; requests that have a connection, or wait for one, are completed. */
