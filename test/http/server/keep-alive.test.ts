@@ -2,7 +2,7 @@ import t from 'tap'
 import type { ClientConnection } from '#http/server/client-connection.ts'
 import { sendTimeoutMs } from '#http/server/slow-clients.ts'
 import { until } from '../../setup/net.ts'
-import { connectRaw } from '../../setup/raw-client.ts'
+import { connectRaw, type RawClient } from '../../setup/raw-client.ts'
 import { answerWith, listen } from './listen.ts'
 
 const request = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
@@ -73,4 +73,39 @@ t.test('a connection with an unread answer still has a deadline', async (t) => {
   t.ok(connection.socket.writableLength > 0, 'some of it is left')
   t.ok(connection.deadline - performance.now() <= sendTimeoutMs)
   t.equal(sendTimeoutMs, 60_000, 'as of nginx')
+})
+
+t.test('a client that asks for the end gets it at once, unless it may still send something', async (t) => {
+  const { port, connections } = await listen(
+    t,
+    (connection) => {
+      connection.attach(undefined)
+      connection.resumeBody()
+      answerWith(connection, 'last')
+    },
+    { requestTimeoutMs: 30_000, tls: undefined },
+  )
+  async function ask(text: string): Promise<RawClient> {
+    const client = await connectRaw(t, `http://127.0.0.1:${port}`)
+    client.socket.allowHalfOpen = true
+    client.send(text)
+    t.match(await client.response(), { body: 'last', headers: { connection: 'close' } })
+    return client
+  }
+  const closing = 'Host: x\r\nConnection: close\r\n'
+  for (const text of [`GET / HTTP/1.1\r\n${closing}\r\n`, 'GET / HTTP/1.0\r\n\r\n']) {
+    await ask(text)
+    await until('it is closed', () => connections.size === 0)
+  }
+  for (const text of [
+    `POST / HTTP/1.1\r\n${closing}Content-Length: 2\r\n\r\nab`,
+    `GET / HTTP/1.1\r\n${closing}\r\nmore`,
+  ]) {
+    const client = await ask(text)
+    client.send('\r\n')
+    await until('its end has come', () => client.socket.readableEnded)
+    t.equal(connections.size, 1, text)
+    client.socket.end()
+    await until('it is closed', () => connections.size === 0)
+  }
 })
