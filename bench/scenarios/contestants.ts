@@ -9,6 +9,12 @@ export type Authorization = Readonly<Record<string, string>>
 /** With the access log, which gateways of the field have on. */
 export const observed = { log: { level: 'info', access: true } }
 
+/** Under them Node refuses its internals, and nothing else that the gateway does. */
+export const withoutInternals = ['--permission', '--allow-fs-read=*', '--allow-fs-write=*', '--allow-net']
+/** What `streams only` in the name of a contestant means. */
+export const streamsOnly =
+  '`streams only`: Node gives no access to what lies below its streams (`node --permission`).'
+
 /** A config of the gateway that may open so many connections to the upstream. */
 export function withConnections({ upstreamUrl }: Bench, connections: number): object {
   return { upstreams: { backend: { targets: [{ url: upstreamUrl }], connections } } }

@@ -1,12 +1,9 @@
 import type { Bench, GatewayKind } from '../bench.ts'
 import type { PeerName } from '../subjects/peers.ts'
-import { type Authorization, observed } from './contestants.ts'
+import { type Authorization, observed, streamsOnly, withoutInternals } from './contestants.ts'
 import { contestantsOf, loadFiguresWithLatency, measureLoad } from './load-figures.ts'
 import { bearers, fresh, keysOf, tamper } from './requests.ts'
 import type { Contestant, Scenario } from './scenario.ts'
-
-/** Under them Node refuses its internals, and nothing else that the gateway does. */
-const withoutInternals = ['--permission', '--allow-fs-read=*', '--allow-fs-write=*', '--allow-net']
 
 /** What many a gateway has in its config. */
 const deployedConfig = {
@@ -26,9 +23,8 @@ export const freshHeads: Scenario = {
   summary: 'Fresh heads: what a request of a browser costs',
   yardsticks: ['haproxy', 'gatehouse: bearer'],
   note:
-    `${fields} \`no direct writes\`: where Node does not let it write to the handles of sockets, all is written by its ` +
-    'streams (`node --permission`). `behind a balancer`: through a trusted proxy, with X-Forwarded-For, -Proto and ' +
-    '-Host, to a route that strips a prefix, with CORS.',
+    `${fields} ${streamsOnly} \`behind a balancer\`: through a trusted proxy, with X-Forwarded-For, -Proto and -Host, ` +
+    'to a route that strips a prefix, with CORS.',
   async open(bench) {
     const found = await openPeers(bench, ['haproxy', 'nginx', 'minimal-proxy', 'relay'], 'GET /any')
     for (const kind of bench.gateways) found.push(...(await openWays(bench, kind)))
@@ -100,7 +96,7 @@ async function openWays(bench: Bench, kind: GatewayKind): Promise<readonly Conte
     public: [subject, fresh('GET /public', [{}])],
     bearer: [subject, freshBearers(accessTokens)],
     'bearer, no access log': [quiet, freshBearers(quiet.credentials.accessTokens)],
-    'bearer, no direct writes': [plain, freshBearers(plain.credentials.accessTokens)],
+    'bearer, streams only': [plain, freshBearers(plain.credentials.accessTokens)],
     'bearer, behind a balancer': [
       deployed,
       fresh('GET /api/any', bearers(deployed.credentials.accessTokens).map(withForwarding)),
