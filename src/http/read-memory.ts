@@ -1,4 +1,5 @@
-import { smallChunkBytesMax } from './socket-writes.ts'
+/** Data up to this size is copied to save a write; longer data is written without a copy. */
+export const smallChunkBytesMax = 16_384
 
 /**
  * The size of a socket's usual read. All sockets share it: what one has read is delivered, or copied, before another

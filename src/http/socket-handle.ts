@@ -107,15 +107,13 @@ export function readResult(): number {
 
 /**
  * Closes the own side, after all that was written.
- * @param onDone not called if it fails, as then nothing more can be written
+ * @param onDone called once it is closed, also if the client has reset the connection meanwhile
  * @returns whether it could begin
  */
 export function shutDown(handle: SocketHandle, onDone: () => void): boolean {
   if (streamBinding === undefined) return false
   const call = new streamBinding.ShutdownWrap()
-  call.oncomplete = (status) => {
-    if (status === 0) onDone()
-  }
+  call.oncomplete = onDone
   return handle.shutdown(call) === 0
 }
 

@@ -1,9 +1,6 @@
 import type { Socket } from 'node:net'
 import { handleOf, type PendingCall, type SocketHandle, streamBinding } from './socket-handle.ts'
 
-/** Data up to this size is copied to save a write; longer data is written without a copy. */
-export const smallChunkBytesMax = 16_384
-
 /** Whether a write would fill the buffer: a socket emits `drain` only after a write that returned false. */
 export function mustWriteNow(
   { writableLength, writableHighWaterMark }: Pick<Socket, 'writableLength' | 'writableHighWaterMark'>,
@@ -23,8 +20,8 @@ const textLengthMax = 16_384
 let spare: PendingCall | undefined
 
 /**
- * Writes text in Latin-1 to the handle of a socket, bypassing its stream, which takes as much time as parsing a head. If
- * the handle cannot be used, or the stream has something to write, the stream writes, and nothing else changes.
+ * Writes text in Latin-1 to the handle of a socket, bypassing its stream, which takes as much time as parsing a head.
+ * If the handle cannot be used, or the stream has something to write, the stream writes, and nothing else changes.
  * @param onWritten called once it was passed to the system, unless that happened at once; never if the socket is closed
  * first
  * @returns whether it was passed to the system at once; undefined = the stream has to write it

@@ -1,6 +1,5 @@
-import { restOf } from '../read-memory.ts'
+import { restOf, smallChunkBytesMax } from '../read-memory.ts'
 import { MalformedMessage } from '../request-head.ts'
-import { smallChunkBytesMax } from '../socket-writes.ts'
 import { parseFieldLines } from './field-lines.ts'
 import { KeptBytes } from './kept-bytes.ts'
 

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
+import { smallChunkBytesMax } from '../read-memory.ts'
 import type { BodyFraming } from '../request-head.ts'
-import { mustWriteNow, smallChunkBytesMax, writeDirectly } from '../socket-writes.ts'
+import { mustWriteNow, writeDirectly } from '../socket-writes.ts'
 import { type DeferredWrite, deferWrite } from '../turn.ts'
 import { Unsent, type UpstreamFailure } from './failure.ts'
 import { SentBody } from './sent-body.ts'

@@ -35,11 +35,7 @@ export class ClientConnection
   constructor(socket: ClientSocket, options: ConnectionOptions) {
     super(socket, options)
     socket.open(this)
-    this.#socketReader = new DirectSocketReader(
-      socket.hasStream ? socket.stream : socket,
-      this.#receive,
-      true,
-    )
+    this.#socketReader = new DirectSocketReader(socket.source, this.#receive, true)
     this.#requestReader = new RequestReader(this.#socketReader, options, this)
     this.#preface = options.onPreface && new PrefaceReader()
   }
@@ -110,7 +106,8 @@ export class ClientConnection
   }
 
   expire(): void {
-    if (this.#isAnswering || this.#lingering.isActive || !this.#requestReader.isWithinHead)
+    if (this.#isAnswering && !this.writer.hasBegun && this.clientSocket.keepOpen()) this.startWaiting()
+    else if (this.#isAnswering || this.#lingering.isActive || !this.#requestReader.isWithinHead)
       this.clientSocket.destroy()
     else this.#refuse('timeout')
   }
@@ -135,7 +132,7 @@ export class ClientConnection
   onHead(head: RequestHead): void {
     this.head = head
     this.bodyRate.begin(head.expectsContinue)
-    this.deadline = Number.POSITIVE_INFINITY
+    this.startWaiting()
     this.#isAnswering = true
     this.options.onRequest(this, head)
   }
@@ -214,8 +211,7 @@ export class ClientConnection
   #close(last: RequestHead | undefined): void {
     // A client that has asked for it sends nothing more (RFC 9112 9.6). After a body, old ones send an empty line.
     const isSilent = last?.isPersistent === false && last.body.kind === 'none'
-    const mayClose = isSilent && this.#requestReader.buffered === undefined
-    if (!mayClose || !this.clientSocket.close()) this.#linger()
+    if (!isSilent || this.#requestReader.buffered || !this.clientSocket.close()) this.#linger()
   }
 
   /** Closes without a reset, so that the client sees the response; further input is discarded (RFC 9112 9.6). */

@@ -55,6 +55,11 @@ export class ClientSocket {
     return this.#stream !== undefined
   }
 
+  /** What to read from. */
+  get source(): Socket | this {
+    return this.#stream ?? this
+  }
+
   /** Made now if need be; destroyed if the connection is closed. */
   get stream(): Socket {
     this.#stream ??= this.#handle ? this.#makeStream(this.#handle) : new Socket().destroy()
@@ -115,12 +120,20 @@ export class ClientSocket {
     return writeToHandle(this.#handle, this, text, onWritten)
   }
 
-  /** Probes the client from now on, so that one that has disappeared is noticed: not worth it for a single request. */
-  keepOpen(): void {
-    if (this.#isProbed) return
+  get isProbed(): boolean {
+    return this.#isProbed
+  }
+
+  /**
+   * Probes the client from now on, so that one that has disappeared is noticed: not worth it for a single request.
+   * @returns whether it was not probed before
+   */
+  keepOpen(): boolean {
+    if (this.#isProbed) return false
     this.#isProbed = true
     // A stream of the server's has its options.
     this.#handle?.setKeepAlive(true, probeDelayMs / 1_000)
+    return true
   }
 
   /** Closes both sides. @returns false where that takes longer: there is a stream, or something still to be sent */
@@ -157,7 +170,8 @@ export class ClientSocket {
     this.#listen(stream)
     // Node reports the end once only.
     if (this.#hasEnded) stream.push(null)
-    if (this.#isEnding) stream.end()
+    // Not before, as nothing could be written any more that waits for the system.
+    if (this.#isShutDown) stream.end()
     // Without this it would not notice its end.
     stream.resume()
     return stream
@@ -173,7 +187,8 @@ export class ClientSocket {
 
   readonly #afterShutDown = (): void => {
     this.#isShutDown = true
-    if (this.#hasEnded && this.#stream === undefined) this.destroy()
+    if (this.#stream) this.#stream.end()
+    else if (this.#hasEnded) this.destroy()
   }
 
   #afterRead(handle: SocketHandle): void {

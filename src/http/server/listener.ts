@@ -6,8 +6,9 @@ import type { OpenConnection } from '../client-exchange.ts'
 import { acceptHandles, type SocketHandle } from '../socket-handle.ts'
 import { ClientConnection } from './client-connection.ts'
 import { ClientSocket, probeDelayMs } from './client-socket.ts'
+import type { SessionOpener } from './h2/client-session.ts'
 import { keepAliveOf } from './response-writer.ts'
-import type { ConnectionLimits, ConnectionOptions } from './writable-connection.ts'
+import type { ConnectionLimits, ConnectionOptions, HandedOver } from './writable-connection.ts'
 
 /** The options that may change while it listens. */
 export interface ReloadableListenerOptions extends ConnectionLimits {
@@ -24,9 +25,8 @@ interface ListenerOptions
   readonly acceptQueues: number
   /**
    * Takes over a connection that the client has opened with HTTP/2. undefined = it is not enabled here.
-   * @param first what has been read from it already
    */
-  readonly openSession: ((socket: Socket, first: Buffer | undefined) => OpenConnection) | undefined
+  readonly openSession: SessionOpener['open'] | undefined
   /** A connection could not be accepted, for example for lack of file descriptors; the next one may be. */
   onAcceptError(error: Error): void
   /** Called for each connection: whether it may be accepted, given the number of open ones. */
@@ -82,7 +82,7 @@ export function createListener(options: ListenerOptions): Listener {
   function accept(socket: Socket): void {
     if (openSession && 'alpnProtocol' in socket && socket.alpnProtocol === 'h2') {
       if (socket.remoteAddress === undefined) socket.destroy()
-      else keepSession(openSession(socket, undefined))
+      else keepSession(openSession(socket, unmappedAddress(socket.remoteAddress), undefined))
       return
     }
     socket.allowHalfOpen = true
@@ -101,12 +101,12 @@ export function createListener(options: ListenerOptions): Listener {
   }
 
   /** The client speaks HTTP/2 without having negotiated it (RFC 9113 3.3). @param bytes what has been read */
-  function handOver(connection: OpenConnection, bytes: Buffer): void {
-    const { socket } = connection
+  function handOver(connection: HandedOver, bytes: Buffer): void {
+    const { socket, peerAddress } = connection
     connections.remove(connection)
     // A half-closed connection is useless in HTTP/2: a client that ends its side waits for nothing.
     socket.allowHalfOpen = false
-    if (openSession) keepSession(openSession(socket, bytes))
+    if (openSession) keepSession(openSession(socket, peerAddress, bytes))
   }
 
   const { tls, requestTimeoutMs } = options

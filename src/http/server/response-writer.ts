@@ -1,6 +1,7 @@
 import { copyString } from '#platform/text.ts'
 import type { ResponseFraming } from '../client-exchange.ts'
-import { mustWriteNow, smallChunkBytesMax } from '../socket-writes.ts'
+import { smallChunkBytesMax } from '../read-memory.ts'
+import { mustWriteNow } from '../socket-writes.ts'
 import { type DeferredWrite, deferWrite } from '../turn.ts'
 import type { ClientSocket } from './client-socket.ts'
 

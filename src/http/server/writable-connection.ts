@@ -11,6 +11,9 @@ import type { ParserOptions } from './request-parser.ts'
 import { type KeepAlive, ResponseWriter } from './response-writer.ts'
 import { BodyRate, sendTimeoutMs } from './slow-clients.ts'
 
+/** How long a client waits for its response before it is probed. */
+const unprobedWaitMs = 10_000
+
 /** The limits of a connection. */
 export interface ConnectionLimits extends Pick<ExchangeOptions, 'bodyRateMin'> {
   /**
@@ -33,7 +36,13 @@ export interface ConnectionOptions
    * The connection begins with the preface of HTTP/2, and no longer belongs to this object. undefined = HTTP/2 is not
    * enabled here.
    */
-  readonly onPreface: ((connection: OpenConnection, bytes: Buffer) => void) | undefined
+  readonly onPreface: ((connection: HandedOver, bytes: Buffer) => void) | undefined
+}
+
+/** A connection that no longer belongs to the object that accepted it. */
+export interface HandedOver extends OpenConnection {
+  /** The IP address of the other end: if it has reset the connection, its socket no longer knows it. */
+  readonly peerAddress: string
 }
 
 /**
@@ -130,6 +139,14 @@ export abstract class WritableConnection {
     // To an HTTP/1.0 client the end of the connection is the end of the body: only a reset shows that it was cut off.
     if (this.head?.minorVersion === 0 && this.protocol === 'http') this.socket.resetAndDestroy()
     else this.clientSocket.destroy()
+  }
+
+  /** Waits for the response without a deadline; a client that waits for long is probed (see `expire`). */
+  protected startWaiting(): void {
+    const { clientSocket, options } = this
+    this.deadline = clientSocket.isProbed
+      ? Number.POSITIVE_INFINITY
+      : options.connections.sweptAt + unprobedWaitMs
   }
 
   startSendTimeout(): false {

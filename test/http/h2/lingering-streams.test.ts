@@ -42,7 +42,7 @@ async function start(t: Test) {
   const raw = await openRawSession(t, `http://127.0.0.1:${portOf(server)}`)
   const [socket] = (await accepted) as [Socket]
   t.teardown(() => socket.destroy())
-  const session: OpenConnection = opener.open(socket, undefined)
+  const session: OpenConnection = opener.open(socket, '127.0.0.1', undefined)
   const sweep = (now: number) => {
     connections.sweptAt = now
     session.expire(now)

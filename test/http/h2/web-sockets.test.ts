@@ -275,7 +275,10 @@ t.test('an extended CONNECT is reset rather than answered with 2xx, whoever answ
     onEnd: (_exchange, isComplete) => ends.push(isComplete),
     onSessionError: () => {},
   })
-  const server = createServer((socket) => void sessions.open(socket, undefined)).listen(0, '127.0.0.1')
+  const server = createServer((socket) => void sessions.open(socket, '127.0.0.1', undefined)).listen(
+    0,
+    '127.0.0.1',
+  )
   await once(server, 'listening')
   t.teardown(() => {
     server.close()

@@ -222,9 +222,25 @@ t.test('a stream that is made while its side closes completes that', async (t) =
   const pair = await openPair(t)
   const { client, socket } = pair
   socket.end()
-  t.ok(socket.stream.writableEnded)
+  const { stream } = socket
+  t.notOk(stream.destroyed)
   await until('the client learns of it', () => client.readableEnded)
   client.end()
+  await untilEvents(pair, 'end', 'close')
+})
+
+t.test('a stream that is made while its side closes sends what the system has yet to accept', async (t) => {
+  const pair = await openPair(t)
+  const { client, socket, received } = pair
+  client.pause()
+  const bytes = fill(socket, never)
+  client.end()
+  await untilEvents(pair, 'end')
+  socket.end()
+  t.notOk(socket.stream.destroyed)
+  client.resume()
+  await until('the client has all', () => client.readableEnded)
+  t.equal(received().length, bytes)
   await untilEvents(pair, 'end', 'close')
 })
 

@@ -12,12 +12,14 @@ import { portOf } from '../../setup/net.ts'
 export async function listen(
   t: Test,
   onRequest: (connection: ClientConnection, head: RequestHead) => void,
-  terms: Pick<ReloadableListenerOptions, 'requestTimeoutMs' | 'tls'> & Partial<ReloadableListenerOptions>,
+  terms: Pick<ReloadableListenerOptions, 'requestTimeoutMs' | 'tls'> &
+    Partial<
+      ReloadableListenerOptions & Pick<Parameters<typeof createListener>[0], 'openSession' | 'isDraining'>
+    >,
 ) {
   const limits = { keepAliveTimeoutMs: 5_000, headBytesMax: 16_384, bodyRateMin: 1, ...terms }
   const connections = new DeadlineSweep<OpenConnection>(500)
   const { servers, reconfigure } = createListener({
-    ...limits,
     connections,
     bodies: new DeadlineSweep(500),
     names: () => framingTable,
@@ -29,6 +31,7 @@ export async function listen(
     acceptQueues: 1,
     mayAccept: () => true,
     openSession: undefined,
+    ...limits,
     onDropped: () => {},
     answerPlainHttp: () => 'HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n',
   })

@@ -3,6 +3,7 @@ import { connect as connectTcp, type Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import { connect } from 'node:tls'
 import t, { type Test } from 'tap'
+import { preface } from '#http/h2/framing/preface.ts'
 import type { ClientConnection } from '#http/server/client-connection.ts'
 import { makeCertificate } from '../../setup/certificates.ts'
 import { until } from '../../setup/net.ts'
@@ -168,3 +169,27 @@ function duplexOf(tcp: Socket): Duplex {
   tcp.on('data', (chunk) => duplex.push(chunk)).on('end', () => duplex.push(null))
   return duplex
 }
+
+t.test('a client that has reset its connection is known to its HTTP/2 session', async (t) => {
+  const opened: unknown[] = []
+  const { port } = await listen(t, () => {}, {
+    requestTimeoutMs: 5_000,
+    tls: undefined,
+    openSession: (socket, peerAddress) => {
+      opened.push(peerAddress)
+      return {
+        socket,
+        deadline: Number.POSITIVE_INFINITY,
+        place: -1,
+        expire() {},
+        exchanges: () => [],
+        startDrain() {},
+      }
+    },
+  })
+  const socket = connectTcp({ port, host: '127.0.0.1' }).on('error', () => {})
+  await once(socket, 'connect')
+  socket.write(preface)
+  socket.resetAndDestroy()
+  t.equal(await until('it is opened', () => opened[0]), '127.0.0.1')
+})

@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net'
-import { unmappedAddress } from '#platform/addresses.ts'
 import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
 import type { ExchangeOptions, OpenConnection } from '../../client-exchange.ts'
 import { FrameConnection } from '../../h2/framing/frame-connection.ts'
@@ -24,9 +23,12 @@ export interface SessionLimits extends ConnectionLimits {
 }
 
 /** Takes over connections that clients open with HTTP/2. */
-interface SessionOpener {
-  /** @param first what has been read from the socket already */
-  open(socket: Socket, first: Buffer | undefined): OpenConnection
+export interface SessionOpener {
+  /**
+   * @param peerAddress the IP address of the other end
+   * @param first what has been read from the socket already
+   */
+  open(socket: Socket, peerAddress: string, first: Buffer | undefined): OpenConnection
   /** Applies changed limits to what is received from now on; the number of streams to new connections only. */
   reconfigure(limits: SessionLimits): void
 }
@@ -35,7 +37,7 @@ export function createSessionOpener(options: SessionOptions): SessionOpener {
   // A copy that sessions read at each use, so that changes reach all of them.
   const current = { ...options }
   return {
-    open: (socket, first) => new ClientSession(socket, current, first),
+    open: (socket, peerAddress, first) => new ClientSession(socket, peerAddress, current, first),
     reconfigure: (limits) => void Object.assign(current, limits),
   }
 }
@@ -71,13 +73,10 @@ class ClientSession implements OpenConnection, StreamOwner {
   #drains = 0
 
   /** @param first what has been read from the socket already */
-  constructor(socket: Socket, options: SessionOptions, first: Buffer | undefined) {
+  constructor(socket: Socket, peerAddress: string, options: SessionOptions, first: Buffer | undefined) {
     this.socket = socket
     this.options = options
-    this.peer = {
-      peerAddress: unmappedAddress(socket.remoteAddress ?? ''),
-      protocol: 'encrypted' in socket ? 'https' : 'http',
-    }
+    this.peer = { peerAddress, protocol: 'encrypted' in socket ? 'https' : 'http' }
     this.#idleSince = monotonicClock()
     this.#readAt = this.#idleSince
     const { streamsMax } = options
