@@ -106,8 +106,7 @@ export class ClientConnection
   }
 
   expire(): void {
-    if (this.#isAnswering && !this.writer.hasBegun && this.clientSocket.keepOpen()) this.startWaiting()
-    else if (this.#isAnswering || this.#lingering.isActive || !this.#requestReader.isWithinHead)
+    if (this.#isAnswering || this.#lingering.isActive || !this.#requestReader.isWithinHead)
       this.clientSocket.destroy()
     else this.#refuse('timeout')
   }
@@ -132,7 +131,7 @@ export class ClientConnection
   onHead(head: RequestHead): void {
     this.head = head
     this.bodyRate.begin(head.expectsContinue)
-    this.startWaiting()
+    this.deadline = Number.POSITIVE_INFINITY
     this.#isAnswering = true
     this.options.onRequest(this, head)
   }
@@ -202,7 +201,6 @@ export class ClientConnection
   }
 
   #waitForNext(): void {
-    this.clientSocket.keepOpen()
     this.deadline =
       this.options.connections.sweptAt + this.writer.announcedKeepAlive.timeoutMs + keepAliveMarginMs
     this.#requestReader.nextRequest()

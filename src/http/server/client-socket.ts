@@ -31,7 +31,6 @@ export class ClientSocket {
   #isEnding = false
   #isShutDown = false
   #isReleased = false
-  #isProbed = false
 
   constructor(source: Socket | SocketHandle) {
     this.isEncrypted = 'encrypted' in source
@@ -120,22 +119,6 @@ export class ClientSocket {
     return writeToHandle(this.#handle, this, text, onWritten)
   }
 
-  get isProbed(): boolean {
-    return this.#isProbed
-  }
-
-  /**
-   * Probes the client from now on, so that one that has disappeared is noticed: not worth it for a single request.
-   * @returns whether it was not probed before
-   */
-  keepOpen(): boolean {
-    if (this.#isProbed) return false
-    this.#isProbed = true
-    // A stream of the server's has its options.
-    this.#handle?.setKeepAlive(true, probeDelayMs / 1_000)
-    return true
-  }
-
   /** Closes both sides. @returns false where that takes longer: there is a stream, or something still to be sent */
   close(): boolean {
     if (this.#handle?.writeQueueSize !== 0) return false
@@ -164,7 +147,6 @@ export class ClientSocket {
   }
 
   #makeStream(handle: SocketHandle): Socket {
-    this.keepOpen()
     this.#handle = undefined
     const stream = streamOf(handle, this.#onRead)
     this.#listen(stream)
@@ -208,8 +190,6 @@ export class ClientSocket {
   }
 }
 
-/** How long a client is silent before it is probed. */
-export const probeDelayMs = 30_000
 const highWaterMark = getDefaultHighWaterMark(false)
 
 /** The address of the client, as a socket's `remoteAddress`. */

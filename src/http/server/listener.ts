@@ -5,7 +5,7 @@ import type { DeadlineSweep } from '#platform/deadline-sweep.ts'
 import type { OpenConnection } from '../client-exchange.ts'
 import { acceptHandles, type SocketHandle } from '../socket-handle.ts'
 import { ClientConnection } from './client-connection.ts'
-import { ClientSocket, probeDelayMs } from './client-socket.ts'
+import { ClientSocket } from './client-socket.ts'
 import type { SessionOpener } from './h2/client-session.ts'
 import { keepAliveOf } from './response-writer.ts'
 import type { ConnectionLimits, ConnectionOptions, HandedOver } from './writable-connection.ts'
@@ -49,6 +49,9 @@ interface Listener {
   reconfigure(options: ReloadableListenerOptions): void
 }
 
+/** How long a client is silent before the system probes whether it is still there. */
+const probeDelayMs = 30_000
+
 /** A server for HTTP/1.1 that accepts connections, passes on their requests, and hands over HTTP/2 connections. */
 export function createListener(options: ListenerOptions): Listener {
   const keepAlive = keepAliveOf(options.keepAliveTimeoutMs)
@@ -76,6 +79,7 @@ export function createListener(options: ListenerOptions): Listener {
     }
     accepted++
     handle.setNoDelay(true)
+    handle.setKeepAlive(true, probeDelayMs / 1_000)
     open(new ClientSocket(handle))
   }
 

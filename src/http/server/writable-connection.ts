@@ -11,9 +11,6 @@ import type { ParserOptions } from './request-parser.ts'
 import { type KeepAlive, ResponseWriter } from './response-writer.ts'
 import { BodyRate, sendTimeoutMs } from './slow-clients.ts'
 
-/** How long a client waits for its response before it is probed. */
-const unprobedWaitMs = 10_000
-
 /** The limits of a connection. */
 export interface ConnectionLimits extends Pick<ExchangeOptions, 'bodyRateMin'> {
   /**
@@ -139,14 +136,6 @@ export abstract class WritableConnection {
     // To an HTTP/1.0 client the end of the connection is the end of the body: only a reset shows that it was cut off.
     if (this.head?.minorVersion === 0 && this.protocol === 'http') this.socket.resetAndDestroy()
     else this.clientSocket.destroy()
-  }
-
-  /** Waits for the response without a deadline; a client that waits for long is probed (see `expire`). */
-  protected startWaiting(): void {
-    const { clientSocket, options } = this
-    this.deadline = clientSocket.isProbed
-      ? Number.POSITIVE_INFINITY
-      : options.connections.sweptAt + unprobedWaitMs
   }
 
   startSendTimeout(): false {

@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { connect, createServer, Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { sharedBuffer } from '#http/read-memory.ts'
@@ -61,7 +60,6 @@ t.test('a request, its response and the ends of both sides need no stream', asyn
   client.write('question')
   await untilEvents(pair, 'question')
   t.equal(socket.writeDirectly('caf\xe9', never), true)
-  socket.keepOpen()
   client.end()
   await untilEvents(pair, 'question', 'end')
   t.notOk(socket.destroyed, 'it may still be answered')
@@ -72,29 +70,6 @@ t.test('a request, its response and the ends of both sides need no stream', asyn
   t.equal(received(), 'caf\xe9!')
   t.notOk(socket.hasStream)
   t.ok(socket.destroyed)
-})
-
-/** Which timer of the system a connection has, by the port of its client: `02` = that of its probes. */
-function timerOf(clientPort: number): string | undefined {
-  const port = clientPort.toString(16).toUpperCase().padStart(4, '0')
-  const line = readFileSync('/proc/net/tcp', 'latin1')
-    .split('\n')
-    .find((one) => one.includes(`:${port} 01 `))
-  return line?.split(/\s+/)[6]?.slice(0, 2)
-}
-
-const isLinux = process.platform === 'linux'
-t.test('it is probed once it stays open', { skip: !isLinux && 'needs /proc' }, async (t) => {
-  for (const keep of [
-    (socket: ClientSocket) => socket.keepOpen(),
-    (socket: ClientSocket) => void socket.stream,
-  ]) {
-    const { client, socket } = await openPair(t)
-    const { localPort = 0 } = client
-    await until('there is no timer', () => timerOf(localPort) === '00')
-    keep(socket)
-    await until('it has one', () => timerOf(localPort) === '02')
-  }
 })
 
 t.test('the own side closes first, and the connection with that of the client', async (t) => {

@@ -125,24 +125,3 @@ t.test('a client that is gone before its last response is forgotten at once', as
     t.ok(performance.now() - before < 1_500, 'which is sooner than the time to linger')
   }
 })
-
-t.test('a client that waits for long for its first response is probed', async (t) => {
-  const asked: ClientConnection[] = []
-  const { port } = await listen(t, (connection) => void asked.push(connection), {
-    requestTimeoutMs: 30_000,
-    tls: undefined,
-  })
-  const client = await connectRaw(t, `http://127.0.0.1:${port}`)
-  const ask = async () => {
-    client.send(request)
-    return until('it asks', () => asked.pop())
-  }
-  const connection = await ask()
-  t.ok(connection.deadline < performance.now() + 10_001)
-  connection.expire()
-  t.equal(connection.deadline, Number.POSITIVE_INFINITY)
-  answerWith(connection, 'late')
-  t.equal((await client.response()).body, 'late')
-  await ask()
-  t.equal(connection.deadline, Number.POSITIVE_INFINITY, 'and only once')
-})
