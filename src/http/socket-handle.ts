@@ -15,8 +15,8 @@ export interface SocketHandle {
   readStart(): number
   readStop(): number
   useUserBuffer(memory: Buffer): void
-  writeLatin1String(request: PendingCall, text: string): number
-  shutdown(request: PendingCall): number
+  writeLatin1String(call: PendingCall, text: string): number
+  shutdown(call: PendingCall): number
   close(onClosed?: () => void): void
   getpeername(out: { address?: string }): number
   setNoDelay(isEnabled: boolean): number

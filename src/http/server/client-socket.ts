@@ -49,12 +49,7 @@ export class ClientSocket {
     if (this.#stream) this.#listen(this.#stream)
   }
 
-  /** Whether the stream was made. */
-  get hasStream(): boolean {
-    return this.#stream !== undefined
-  }
-
-  /** What to read from. */
+  /** What to read from: the stream, if it was made. */
   get source(): Socket | this {
     return this.#stream ?? this
   }

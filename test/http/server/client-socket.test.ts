@@ -68,7 +68,7 @@ t.test('a request, its response and the ends of both sides need no stream', asyn
   await untilEvents(pair, 'question', 'end', 'close')
   await until('the client has all', () => client.readableEnded)
   t.equal(received(), 'caf\xe9!')
-  t.notOk(socket.hasStream)
+  t.equal(socket.source, socket, 'no stream was made')
   t.ok(socket.destroyed)
 })
 
@@ -83,7 +83,7 @@ t.test('the own side closes first, and the connection with that of the client', 
   t.equal(received(), 'last')
   client.end('late')
   await untilEvents(pair, 'late', 'end', 'close')
-  t.notOk(socket.hasStream)
+  t.equal(socket.source, socket, 'no stream was made')
 })
 
 t.test('both sides close at once, once everything was passed to the system', async (t) => {
@@ -159,7 +159,7 @@ t.test('a stream that is made in between reads and writes on', async (t) => {
   await untilEvents(pair, 'one')
   socket.writeDirectly('two', never)
   const { stream } = socket
-  t.ok(socket.hasStream)
+  t.equal(socket.source, stream)
   t.equal(socket.stream, stream)
   t.equal(stream.remoteAddress, '127.0.0.1')
   stream.write(' three')
@@ -243,7 +243,7 @@ t.test('a stream of the server is used as it is', async (t) => {
   t.teardown(() => client.destroy())
   const [stream] = (await once(server, 'connection')) as [Socket]
   const socket = new ClientSocket(stream)
-  t.ok(socket.hasStream)
+  t.equal(socket.source, stream)
   t.equal(socket.stream, stream)
   t.equal(socket.remoteAddress, '127.0.0.1')
   const closed = new Promise<void>((resolve) =>
