@@ -69,6 +69,12 @@ export interface ClientExchange {
   attach(events: RequestEvents | undefined): void
   /** Ends the attached handler's work on the request, as if the client had disconnected. */
   detach(): void
+  /**
+   * Takes the body instead of having it delivered, if it has a length, of at most `smallChunkBytesMax`, and all of it
+   * came with the head. To be called within `onRequest`, and valid until that returns.
+   * @returns undefined if it cannot be taken
+   */
+  takeBody(): Buffer | undefined
   resumeBody(): void
   pauseBody(): void
   /** Whether another request may follow on the connection after this response, as far as known now. */

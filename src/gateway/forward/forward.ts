@@ -28,7 +28,7 @@ export function forward<Forwarded extends ForwardedRequest>(
 }
 
 /**
- * Continues a request without a body that the fast lane has sent, or has got no connection for.
+ * Continues a request that the fast lane has sent, or has got no connection for; its client has sent all of it.
  * @returns what gets the next events of its exchange
  */
 export function adoptRequest<Forwarded extends ForwardedRequest>(
@@ -67,7 +67,7 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
     const { exchange, head } = request.arrival
     this.#pendingBody = request.heldBody
     this.#bodyBytes = this.#pendingBody?.bytes ?? 0
-    this.#isBodyComplete = head.body.kind === 'none' || request.heldBody?.isWhole === true
+    this.#isBodyComplete = exchange.bodyState === 'complete'
     this.#awaitsContinue = head.expectsContinue
     this.#events = events
     this.#exchange = exchange

@@ -20,17 +20,19 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
   /** The wait for a connection to the target. */
   #acquisition: Acquisition | undefined
   #upstreamConnection: UpstreamConnection | undefined
+  /** The body until it is sent; undefined also if there is none. */
+  #body: Buffer | undefined
 
   forward(): void {
-    const { route, head, outcome } = this
+    const { upstream } = this.route
     const { events } = this.forwarding
-    recordUpstream(outcome, route.upstream.name)
-    if (head.body.kind !== 'none' || route.upstream.config.protocol !== 'http1') {
+    recordUpstream(this.outcome, upstream.name)
+    if (upstream.config.protocol !== 'http1') {
       forward(this, events)
       return
     }
-    const target = route.upstream.chooseTarget(this, noTargets)
-    if (target === undefined || target.health?.isEjected) {
+    const target = upstream.chooseTarget(this, noTargets)
+    if (target === undefined || target.health?.isEjected || !this.#takeBody()) {
       forward(this, events, target)
       return
     }
@@ -38,12 +40,27 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
     this.#target = target
     this.exchange.attach(this)
     this.#acquisition = target.pool.acquire(this, false)
+    // There is no connection yet, and the memory is only valid now.
+    if (this.#body !== undefined) this.#body = Buffer.from(this.#body)
+  }
+
+  /** @returns false if there is a body that has not arrived as a whole, or is large */
+  #takeBody(): boolean {
+    if (this.head.body.kind === 'none') return true
+    this.#body = this.exchange.takeBody()
+    return this.#body !== undefined
   }
 
   onConnection(connection: UpstreamConnection, now: MonotonicMs): void {
     if (this.#target === undefined) throw new Error('a request without a target')
     this.#upstreamConnection = connection
     connection.start(this.headFor(this.#target), this, this, now)
+    const body = this.#body
+    if (body !== undefined) {
+      this.#body = undefined
+      connection.write(body)
+      connection.finish('')
+    }
     recordSent(this.outcome, now)
   }
 
@@ -66,7 +83,7 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
     const target = this.#target
     const connection = this.#upstreamConnection
     if (target === undefined) throw new Error('a request without a target')
-    return adoptRequest(this, events, { target, connection, isAnswered })
+    return adoptRequest(this, events, { target, connection, body: this.#body, isAnswered })
   }
 
   onInformation(received: ResponseHead): void {
@@ -130,7 +147,7 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
     this.exchange.attach(undefined)
   }
 
-  // A request with a body is handed over before this is attached, so the following are never called.
+  // A body is taken as a whole or by the general path, so the following are never called.
   onBodyData(): void {}
   onBodyEnd(): void {}
   onBodyError(): void {}

@@ -15,6 +15,14 @@ export class SentBody {
   /** Set once the body is complete. */
   #trailers: string | undefined
 
+  /** @param bytes the complete body */
+  static of(bytes: Buffer): SentBody {
+    const body = new SentBody()
+    body.add(bytes)
+    body.finish('')
+    return body
+  }
+
   /** Whether it is more than is worth keeping. */
   get isTooLarge(): boolean {
     return this.#kept.bytes > keptBytesMax

@@ -21,7 +21,6 @@ export class ClientConnection
   extends WritableConnection
   implements ClientExchange, OpenConnection, ClientSocketEvents, RequestReaderEvents
 {
-  readonly session = undefined
   readonly #socketReader: DirectSocketReader
   readonly #requestReader: RequestReader
   readonly #lingering = new LingeringClose()
@@ -50,6 +49,10 @@ export class ClientConnection
 
   closeAfterAnswer(): void {
     this.#isClosing = true
+  }
+
+  takeBody(): Buffer | undefined {
+    return this.#requestReader.takeBody()
   }
 
   resumeBody(): void {
@@ -87,8 +90,7 @@ export class ClientConnection
   }
 
   acceptUpgrade(reason: string, lines: string): ReturnType<ClientExchange['acceptUpgrade']> {
-    const firstBytes = this.release()
-    const upgraded = { stream: this.socket, firstBytes }
+    const upgraded = { firstBytes: this.release(), stream: this.socket }
     this.writer.writeInformation(101, reason, `Connection: Upgrade\r\nUpgrade: websocket\r\n${lines}`)
     if (this.head) this.head = withoutTexts(this.head)
     return upgraded

@@ -1,7 +1,7 @@
 import type { BodyState } from '../client-exchange.ts'
 import { chunksPerTurnMax } from '../message/chunked-decoder.ts'
 import { KeptBytes } from '../message/kept-bytes.ts'
-import { noBytes, ownedCopy, restOf } from '../read-memory.ts'
+import { noBytes, ownedCopy, restOf, smallChunkBytesMax } from '../read-memory.ts'
 import { HeadTooLarge, MalformedMessage, type RequestHead } from '../request-head.ts'
 import type { SocketReader } from '../socket-reader.ts'
 import { BodyReader } from './request-framing.ts'
@@ -43,6 +43,8 @@ export class RequestReader {
   readonly #parser: RequestParser
   #body: BodyReader | undefined
   #buffered: KeptBytes | undefined
+  /** What came with the head that is being reported, and after it. */
+  #afterHead: Buffer = noBytes
   #hasHeadStarted = false
   /** Counted since it last yielded, which costs nothing to a client that waits for each response. */
   #requestsSinceYield = 0
@@ -98,6 +100,16 @@ export class RequestReader {
   resumeBody(): void {
     this.#isBodyFlowing = true
     this.#continueReading()
+  }
+
+  /** See `ClientExchange.takeBody`. */
+  takeBody(): Buffer | undefined {
+    const length = this.#body?.remaining
+    const rest = this.#afterHead
+    if (length === undefined || length > smallChunkBytesMax || length > rest.length) return undefined
+    this.#body = undefined
+    this.#afterHead = restOf(rest, length)
+    return length === rest.length ? rest : rest.subarray(0, length)
   }
 
   pauseBody(): void {
@@ -205,8 +217,10 @@ export class RequestReader {
     if (++this.#requestsSinceYield === requestsPerTurnMax) this.#yieldTurn()
     this.#isBodyFlowing = false
     if (head.body.kind !== 'none') this.#body = new BodyReader(head.body, this.#forwardData)
-    const rest = restOf(bytes, this.#parser.end)
+    this.#afterHead = restOf(bytes, this.#parser.end)
     this.#events.onHead(head)
+    const rest = this.#afterHead
+    this.#afterHead = noBytes
     return rest
   }
 

@@ -52,6 +52,7 @@ export abstract class WritableConnection {
   readonly protocol: 'http' | 'https'
   head: RequestHead | undefined
   listenerState: object | undefined
+  readonly session = undefined
   deadline: MonotonicMs
   place = -1
   /** The handler of the current request. */

@@ -25,9 +25,9 @@ export interface CallOptions {
 /**
  * One request to an upstream. If it fails before any byte of a response has arrived, it is retried at another healthy
  * target where that is safe: no connection was made, the target has not begun to process it (RFC 9113 6.8, 8.7), or it
- * has no body and a method that may be repeated. If the target closed a reused connection just as the request was sent,
- * that says nothing about the target: the request is first repeated once at the same target, on a new connection. It is
- * also repeated there if the target has refused to process it and no other target is left.
+ * has no body and a method that may be repeated. If a reused connection was closed just as the request was sent, which
+ * says nothing about the target, it is first repeated there once, on a new connection. It is also repeated there if the
+ * target has refused to process it and no other target is left.
  */
 export class Call implements UpstreamResponseEvents, Waiter {
   readonly request: UpstreamRequest
@@ -60,8 +60,9 @@ export class Call implements UpstreamResponseEvents, Waiter {
   }
 
   /** Takes over a request from other code; its events now go to this call. */
-  adopt({ target, connection, isAnswered }: AdoptedRequest): void {
+  adopt({ target, connection, body, isAnswered }: AdoptedRequest): void {
     this.#target = target
+    this.#sentBody = body && SentBody.of(body)
     this.#connection = connection
     this.#isAnswered = isAnswered
     connection?.redirect(this)
@@ -174,10 +175,9 @@ export class Call implements UpstreamResponseEvents, Waiter {
     }
     this.#acquisition = undefined
     this.#connection = connection
-    const head = this.request.headFor(target)
-    connection.start(head, this.request, this, now)
-    const hasBody = this.request.body !== 'none'
-    if (hasBody && (connection.mayRefuse || this.#sentBody)) this.#sendBodyAgain(connection)
+    connection.start(this.request.headFor(target), this.request, this, now)
+    if (this.request.body !== 'none' && (connection.mayRefuse || this.#sentBody))
+      this.#sendBodyAgain(connection)
     this.#events.onSent(target, now)
   }
 

@@ -21,12 +21,14 @@ export interface CallEvents extends UpstreamResponseEvents {
   onSent(target: Target, now: MonotonicMs): void
 }
 
-/** A request without a body that a call takes over from other code, which has sent it or got no connection for it. */
+/** A request that a call takes over from other code, which has sent all of it, or got no connection for it. */
 export interface AdoptedRequest {
   /** The target, which counts the request as in flight. */
   readonly target: Target
   /** undefined = it got no connection. */
   readonly connection: UpstreamConnection | undefined
+  /** Its body, if it is still to be sent; undefined = it was sent, or there is none. */
+  readonly body: Buffer | undefined
   /** Whether the head of its response has arrived. */
   readonly isAnswered: boolean
 }

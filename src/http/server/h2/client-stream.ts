@@ -99,6 +99,8 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
     events?.onAbort()
   }
 
+  takeBody(): undefined {}
+
   resumeBody(): void {
     if (this.bodyState === 'complete') return
     if (this.#isAnswering) this.#bodyRate?.start()
