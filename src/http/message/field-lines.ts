@@ -1,6 +1,6 @@
 import { isSpace } from './characters.ts'
 import { headBlock } from './head-bytes.ts'
-import { hashAddends, hashFactors, NameTable } from './name-table.ts'
+import { hashAddends, NameTable } from './name-table.ts'
 
 const tab = 0x09
 const lf = 0x0a
@@ -118,10 +118,9 @@ function readFieldLine(line: number, names: NameTable, marked: MarkedLines): num
   let nameEnd = line
   let hash = 0
   for (;;) {
-    const byte = bytes[nameEnd] ?? 0
-    const factor = hashFactors[byte] ?? 0
-    if (factor === 0) break
-    hash = (Math.imul(hash, factor) + (hashAddends[byte] ?? 0)) | 0
+    const added = hashAddends[bytes[nameEnd] ?? 0] ?? 0
+    if (added === 0) break
+    hash = (hash + added) | 0
     nameEnd++
   }
   if (nameEnd >= length) return incomplete
