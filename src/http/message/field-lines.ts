@@ -164,8 +164,7 @@ function valueEnd(start: number): number {
  * 0x20, and a byte of which DEL makes 0 minus 1, borrow from it. Bits above it may be set by these borrows.
  */
 function controlsIn(word: number): number {
-  const deleted = word ^ 0x7f7f7f7f
-  return (((word - 0x20202020) & ~word) | ((deleted - 0x01010101) & ~deleted)) & 0x80808080
+  return ((word - 0x20202020) | ((word ^ 0x7f7f7f7f) - 0x01010101)) & ~word & 0x80808080
 }
 
 /** The value excludes the spaces and tabs around it (RFC 9110 5.6.3). */
