@@ -152,17 +152,11 @@ export abstract class OutgoingRequest<Forwarded extends ForwardedRequest> implem
   }
 
   get clientSocket(): Socket | undefined {
-    return this.#isDirect ? this.request.arrival.exchange.socket : undefined
+    return isDirect(this.request) ? this.request.arrival.exchange.socket : undefined
   }
 
   get clientSession(): object | undefined {
-    return this.#isDirect ? this.request.arrival.exchange.session : undefined
-  }
-
-  /** Whether the client itself holds the connection: a proxy may send requests of many clients on one. */
-  get #isDirect(): boolean {
-    const { client, exchange } = this.request.arrival
-    return client.address === exchange.peerAddress
+    return isDirect(this.request) ? this.request.arrival.exchange.session : undefined
   }
 
   get responseTimeoutMs(): number {
@@ -193,6 +187,11 @@ export abstract class OutgoingRequest<Forwarded extends ForwardedRequest> implem
   headFor(target: Target): string {
     return forwardedRequestHead(this.request, target)
   }
+}
+
+/** Whether the client itself holds the connection: a proxy may send requests of many clients on one. */
+function isDirect({ arrival: { client, exchange } }: ForwardedRequest): boolean {
+  return client.address === exchange.peerAddress
 }
 
 /** The whole head for a target, with the empty line at its end. */

@@ -54,27 +54,28 @@ export interface LaneFindings {
 /**
  * An ordinary request as the rest of the gateway sees it: one object that is its arrival, its fields, and the forwarded
  * and the outgoing request. There are none of the uncommon fields, and nothing but the prefix of the path is
- * rewritten. What the lane and the general path send is compared in test/gateway/lane/ordinary-head.test.ts.
+ * rewritten. What the lane and the general path send is compared in test/gateway/lane/ordinary-head.test.ts. Members
+ * are only declared, as in MarkedHead.
  */
 export abstract class LaneArrival
   extends OutgoingRequest<ForwardedRequest>
   implements Arrival, RequestFields, ForwardedRequest
 {
-  readonly exchange: ClientExchange
-  readonly head: MarkedHead
-  readonly client: Client
-  readonly requestId: string
-  readonly arrivedAt: MonotonicMs
-  readonly host: string
-  readonly route: Route<Upstream>
-  readonly decision: Decision
-  readonly credentials: Credentials
-  readonly carriers: Carriers
-  readonly outcome: Outcome
-  readonly strippedPrefix: StrippedPrefix | undefined
-  protected readonly forwarding: Forwarding
+  declare readonly exchange: ClientExchange
+  declare readonly head: MarkedHead
+  declare readonly client: Client
+  declare readonly requestId: string
+  declare readonly arrivedAt: MonotonicMs
+  declare readonly host: string
+  declare readonly route: Route<Upstream>
+  declare readonly decision: Decision
+  declare readonly credentials: Credentials
+  declare readonly carriers: Carriers
+  declare readonly outcome: Outcome
+  declare readonly strippedPrefix: StrippedPrefix | undefined
+  declare protected readonly forwarding: Forwarding
   /** The lines for the target, without Host: set before the request is forwarded. */
-  headerLines = ''
+  declare headerLines: string
 
   constructor(exchange: ClientExchange, head: MarkedHead, findings: LaneFindings) {
     super()
@@ -89,6 +90,7 @@ export abstract class LaneArrival
     this.credentials = findings.credential ?? noCredentials
     this.carriers = findings.carriers
     this.forwarding = findings.forwarding
+    this.headerLines = ''
     this.strippedPrefix = readStrippedPrefix(findings.route, [], false)
     this.outcome = createOutcome()
     recordDestination(this.outcome, findings.destination)
