@@ -45,6 +45,7 @@ const otherMethod = 'other'
 /** Writes one line for each request and counts it. */
 export function createObserver(options: ObserverOptions): Observer {
   const { metrics, log, logsAccess, listener = '', recordTrace } = options
+  const { line: writeLine } = log
   const seriesNamed = memoize((route: string) => new RouteSeries(metrics, route, listener))
   const seriesByIndex = Array.from<RouteSeries | undefined>({ length: options.routeCount })
   const upstreamDurationOf = memoizeLast(
@@ -87,7 +88,7 @@ export function createObserver(options: ObserverOptions): Observer {
     recordTrace?.(arrival, now)
     count(arrival, now)
     if (arrival.outcome.fault !== undefined) logFault(arrival)
-    if (logsAccess) log.line(accessLine(arrival, now, isComplete), 'request')
+    if (logsAccess) writeLine(accessLine(arrival, now, isComplete), 'request')
   }
 
   function count(arrival: Arrival, now: MonotonicMs): void {

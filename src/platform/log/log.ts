@@ -49,8 +49,12 @@ export function createLog({ level, format = 'auto', stream, worker }: LogOptions
     output,
   )
   const lineStart = createLineStart(worker === undefined ? '' : `"worker":${worker},`)
+  let writesInfo = log.isLevelEnabled('info')
   let lastMessage = ''
   let lineEnd = ''
+  log.on('level-change', () => {
+    writesInfo = log.isLevelEnabled('info')
+  })
 
   /**
    * Writes a line of level info, for events of every request, as building the line from an object would take half of
@@ -58,7 +62,7 @@ export function createLog({ level, format = 'auto', stream, worker }: LogOptions
    * @param members of a JSON object, each followed by a comma
    */
   function line(members: string, message: string): void {
-    if (!log.isLevelEnabled('info')) return
+    if (!writesInfo) return
     if (message !== lastMessage) {
       lastMessage = message
       lineEnd = inOnePiece(`"msg":"${message}"}\n`)
