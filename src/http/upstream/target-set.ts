@@ -40,7 +40,7 @@ interface TargetSetOptions extends TargetOpenerOptions {
    */
   onTargets(targets: readonly Target[]): void
   /** The upstream that this one replaces. */
-  readonly previous: { readonly config: UpstreamConfig; readonly targets: readonly Target[] } | undefined
+  readonly previous: { readonly config: UpstreamConfig; targets(): readonly Target[] } | undefined
 }
 
 /** The targets of an upstream: those that are configured or, with `resolve: all`, one for each of their addresses. */
@@ -56,7 +56,7 @@ export function openTargetSet(config: UpstreamConfig, options: TargetSetOptions)
   const { previous, onTargets, onAddressChange, onHealthChange, monotonic } = options
   // With other health options the previous state does not apply.
   const hasSameHealth = isDeepStrictEqual(previous?.config.health, config.health)
-  const before = previous?.targets ?? []
+  const before = previous?.targets() ?? []
   // Copied, so that the closures below do not keep the previous targets in memory.
   const knownAddresses = new Map(
     [...Map.groupBy(before, ({ configured }) => configured)].map(([name, each]) => [

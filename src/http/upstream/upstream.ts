@@ -27,7 +27,8 @@ export interface Upstream
   readonly addsNothing: boolean
   /** The base path that all its targets share; empty = they have none, or different ones. */
   readonly basePath: string
-  readonly targets: readonly Target[]
+  /** Those of now: with `resolve: all` they change. No getter, with which V8 would look up every member by its name. */
+  targets(): readonly Target[]
   /** undefined = clients name no target. */
   readonly targetIds: TargetIds | undefined
   readonly chooseTarget: ChooseTarget
@@ -70,9 +71,7 @@ export function openUpstream(config: UpstreamConfig, options: UpstreamOptions): 
     addsNothing:
       headers === undefined && targetIds === undefined && basePath === '' && otherPaths.length === 0,
     basePath: otherPaths.length === 0 ? basePath : '',
-    get targets() {
-      return set.targets
-    },
+    targets: () => set.targets,
     targetIds,
     chooseTarget,
     createCall: (request, events) => new Call(request, events, callOptions),

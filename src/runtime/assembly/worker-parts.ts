@@ -78,7 +78,7 @@ function assertStoreConnected({ storeConnection, keyring }: CallerAuth): void {
 /** The current health of every configured target. One that is resolved gets requests if any of its addresses does. */
 export function targetStates(upstreams: Upstreams): readonly TargetState[] {
   return [...upstreams.values()].flatMap(({ name, targets }) =>
-    [...Map.groupBy(targets, ({ configured }) => configured)].map(([target, each]) => {
+    [...Map.groupBy(targets(), ({ configured }) => configured)].map(([target, each]) => {
       const healthy = each.filter(({ health }) => !health?.isEjected).length
       const isResolved = each.some(({ address }) => address !== undefined)
       return {

@@ -174,9 +174,9 @@ t.test('an accepted upgrade is an answer, and counts as in flight until it close
   time.now = 60_000
   const { socket } = await exchange(upstream, { path: '/ws', isUpgrade: true }).upgrade
   t.match(changes.at(-1), { isHealthy: true })
-  t.equal(upstream.targets[0]?.inFlight, 1)
+  t.equal(upstream.targets()[0]?.inFlight, 1)
   socket.destroy()
-  await until('it is over', () => upstream.targets[0]?.inFlight === 0 || undefined)
+  await until('it is over', () => upstream.targets()[0]?.inFlight === 0 || undefined)
 })
 
 t.test('every request leaves the in-flight count, however it ends', async (t) => {
@@ -186,7 +186,7 @@ t.test('every request leaves the in-flight count, however it ends', async (t) =>
   })
   const dead = `http://127.0.0.1:${await freePort()}`
   const upstream = openTestUpstream(t, [backend.url, dead], { retryAttempts: 1, balancing: 'leastRequests' })
-  const inFlight = () => upstream.targets.reduce((sum, target) => sum + target.inFlight, 0)
+  const inFlight = () => upstream.targets().reduce((sum, target) => sum + target.inFlight, 0)
   const cancelled = Array.from({ length: 3 }, () => exchange(upstream, { path: '/silent' }))
   t.equal(inFlight(), 3)
   const ended = ['/ok', '/broken', '/ok', '/broken'].map((path) =>
