@@ -40,7 +40,7 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
     this.#target = target
     this.exchange.attach(this)
     this.#acquisition = target.pool.acquire(this, false)
-    // There is no connection yet, and the memory is only valid now.
+    // If it is still there, it waits for a connection, longer than its memory is valid.
     if (this.#body !== undefined) this.#body = Buffer.from(this.#body)
   }
 
@@ -147,7 +147,7 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
     this.exchange.attach(undefined)
   }
 
-  // A body is taken as a whole or by the general path, so the following are never called.
+  // A body is taken as a whole, or by the general path, so there is nothing to do for these.
   onBodyData(): void {}
   onBodyEnd(): void {}
   onBodyError(): void {}
