@@ -10,7 +10,7 @@ import { startBoth } from '../setup/both.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { portOf, until } from '../setup/net.ts'
 import { connectRaw } from '../setup/raw-client.ts'
-import { countInFlight } from './forward/proxies.ts'
+import { untilInFlight } from './forward/proxies.ts'
 import { accessTokenPath, ask } from './support/ask.ts'
 import { ownPath, startOwnServer } from './support/own-server.ts'
 import { assertProblem } from './support/problem.ts'
@@ -147,7 +147,7 @@ t.test('own requests unanswered at the end of the drain are 503, too', async (t)
   const lines = ['Host: x', 'Content-Type: application/json', 'Content-Length: 50']
   const client = await connectRaw(t, gateway.url)
   client.send(`POST ${accessTokenPath} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n{"Se`)
-  await until('it has arrived', async () => (await countInFlight(gateway)) === 1 || undefined)
+  await untilInFlight(gateway, 1)
   const down = gateway.shutDown()
   const response = await client.response()
   assertProblem(t, response, { status: 503, code: 'shutting-down' })

@@ -6,7 +6,7 @@ import { startRawBackend } from '../../setup/backend.ts'
 import { until } from '../../setup/net.ts'
 import { connectRaw } from '../../setup/raw-client.ts'
 import { startRedis } from '../../setup/redis.ts'
-import { connectProxy, countInFlight, headOf, startProxy } from './proxies.ts'
+import { connectProxy, countInFlight, headOf, startProxy, untilInFlight } from './proxies.ts'
 
 t.test('a client that leaves while it waits cancels its request', async (t) => {
   const backend = await startHeadBackend(t, () => {})
@@ -75,9 +75,9 @@ t.test('a client that leaves while it waits for a connection is not sent at all'
   first.send(headOf('GET /first HTTP/1.1'))
   const head = await until('the first is asked', () => backend.heads[0])
   second.send(headOf('GET /second HTTP/1.1'))
-  await until('the second has arrived', async () => (await countInFlight(gateway)) === 2 || undefined)
+  await untilInFlight(gateway, 2)
   second.close()
-  await until('the second is gone', async () => (await countInFlight(gateway)) === 1 || undefined)
+  await untilInFlight(gateway, 1)
   head.socket.write(answerOf('ok'))
   t.equal((await first.response()).body, 'ok')
   first.send(headOf('GET /third HTTP/1.1'))
@@ -116,7 +116,7 @@ t.test('a client that leaves while it is decided about reaches no target', async
       async () => (await countInFlight(gateway)) === 1 || seen() || undefined,
     )
     leaving.socket.resetAndDestroy()
-    await until('it is gone', async () => (await countInFlight(gateway)) === 0 || undefined)
+    await untilInFlight(gateway, 0)
     redis.signal('SIGCONT')
     staying.send(headOf('GET /staying HTTP/1.1'))
     t.equal((await staying.response()).body, 'ok')

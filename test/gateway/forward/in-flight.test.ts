@@ -2,7 +2,7 @@ import t from 'tap'
 import { answerOf, startHeadBackend } from '../../http/outgoing/backends.ts'
 import { until } from '../../setup/net.ts'
 import { connectRaw } from '../../setup/raw-client.ts'
-import { countInFlight, headOf, startProxy } from './proxies.ts'
+import { headOf, startProxy, untilInFlight } from './proxies.ts'
 
 t.test('leastRequests counts requests that wait for a connection, and none that have ended', async (t) => {
   const backends = await Promise.all(
@@ -21,8 +21,6 @@ t.test('leastRequests counts requests that wait for a connection, and none that 
     },
   })
   const heldAt = () => backends.map(({ heads }) => heads.filter(({ path }) => path === '/held').length)
-  const inFlight = (count: number) =>
-    until(`${count} are in flight`, async () => (await countInFlight(gateway)) === count || undefined)
 
   const client = await connectRaw(t, gateway.url)
   for (let count = 0; count < 5; count++)
@@ -32,14 +30,14 @@ t.test('leastRequests counts requests that wait for a connection, and none that 
   const clients = await Promise.all(Array.from({ length: 4 }, () => connectRaw(t, gateway.url)))
   for (const [index, held] of clients.entries()) {
     held.send(headOf('GET /held HTTP/1.1'))
-    await inFlight(index + 1)
+    await untilInFlight(gateway, index + 1)
   }
   t.strictSame(heldAt(), [1, 1])
   for (const { heads } of backends) heads.at(-1)?.socket.write(answerOf('ok'))
   await until('those that waited are sent', () => heldAt().every((count) => count === 2) || undefined)
 
   for (const held of clients) held.close()
-  await inFlight(0)
+  await untilInFlight(gateway, 0)
   const held = await connectRaw(t, gateway.url)
   held.send(headOf('GET /held HTTP/1.1'))
   await until('one target has one more', () => heldAt().includes(3) || undefined)

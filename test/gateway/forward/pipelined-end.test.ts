@@ -3,7 +3,7 @@ import { answerOf, startHeadBackend } from '../../http/outgoing/backends.ts'
 import { startServer } from '../../setup/backend.ts'
 import { until } from '../../setup/net.ts'
 import { connectRaw, type RawClient } from '../../setup/raw-client.ts'
-import { countInFlight, headOf, startProxy } from './proxies.ts'
+import { countInFlight, headOf, startProxy, untilInFlight } from './proxies.ts'
 
 const first = headOf('GET /first HTTP/1.1')
 
@@ -87,7 +87,7 @@ t.test('a body that waits for a connection is carried out, though its client clo
   await until('the first is asked', () => answers.get('/first'))
   // It waits for the one connection, and gets it before the second does.
   other.send(headOf('GET /other HTTP/1.1'))
-  await until('the other has arrived', async () => (await countInFlight(gateway)) === 2)
+  await untilInFlight(gateway, 2)
   await answer('/first')
   t.equal((await client.response()).body, '/first ')
   client.socket.end()

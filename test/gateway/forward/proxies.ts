@@ -1,5 +1,6 @@
 import type { Test } from 'tap'
 import { startGateway, type TestGateway, type TestGatewayOptions } from '../../setup/gateway.ts'
+import { until } from '../../setup/net.ts'
 import { connectRaw, type RawClient } from '../../setup/raw-client.ts'
 
 type Options = Readonly<Record<string, unknown>>
@@ -41,4 +42,9 @@ export function headOf(requestLine: string, ...lines: readonly string[]): string
 export async function countInFlight({ opsUrl }: TestGateway): Promise<number> {
   const metrics = await (await fetch(`${opsUrl}/metrics`)).text()
   return Number(/^gatehouse_http_requests_in_flight (\d+)$/m.exec(metrics)?.[1])
+}
+
+/** Waits until the gateway is serving so many requests. */
+export async function untilInFlight(gateway: TestGateway, count: number): Promise<void> {
+  await until(`${count} are in flight`, async () => (await countInFlight(gateway)) === count)
 }

@@ -1,12 +1,12 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { smallChunkBytesMax } from '#http/read-memory.ts'
+import { connectedSockets } from '../../http/outgoing/connected-sockets.ts'
 import { createRandom } from '../../http/outgoing/random.ts'
 import { startBackend, startServer } from '../../setup/backend.ts'
 import { freePort, until } from '../../setup/net.ts'
 import { connectRaw } from '../../setup/raw-client.ts'
-import { connectProxy, countInFlight, headOf, startProxy } from '../forward/proxies.ts'
+import { connectProxy, headOf, startProxy, untilInFlight } from '../forward/proxies.ts'
 
 const random = createRandom(47)
 const bodyOf = (length: number) => random.bytes(length).toString('latin1')
@@ -71,10 +71,10 @@ t.test('a body that waits for a connection stays as it was', async (t) => {
   await until('the connection is in use', () => backend.held.length > 0)
   const body = bodyOf(smallChunkBytesMax)
   client.send(postOf('/waiting', body))
-  await until('it waits', async () => (await countInFlight(gateway)) === 2)
+  await untilInFlight(gateway, 2)
   // Into the memory that it was read into.
   other.send(postOf('/also', bodyOf(smallChunkBytesMax)))
-  await until('the other one waits', async () => (await countInFlight(gateway)) === 3)
+  await untilInFlight(gateway, 3)
   for (const answer of backend.held) answer()
   t.equal((await first.response()).body, 'ok')
   t.equal((await client.response()).body, 'ok')
@@ -85,14 +85,12 @@ t.test('nothing of it is sent if its client leaves meanwhile', async (t) => {
   const backend = await startHolding(t)
   const gateway = await startProxy(t, backend.url, { upstream: { connections: 1 } })
   const [first, client] = [await connectRaw(t, gateway.url), await connectRaw(t, gateway.url)]
-  const inFlight = (count: number) =>
-    until(`${count} are in flight`, async () => (await countInFlight(gateway)) === count)
   first.send(headOf('GET /held HTTP/1.1'))
   await until('the connection is in use', () => backend.held.length > 0)
   client.send(postOf('/waiting', bodyOf(100)))
-  await inFlight(2)
+  await untilInFlight(gateway, 2)
   client.close()
-  await inFlight(1)
+  await untilInFlight(gateway, 1)
   first.send(headOf('GET /next HTTP/1.1'))
   for (const answer of backend.held) answer()
   await first.response()
@@ -113,16 +111,6 @@ t.test('if a target cannot be reached, another one gets it', async (t) => {
     t.ok(backend.last().body === body)
   }
 })
-
-/** The sockets that this process connects from now on. */
-function connectedSockets(t: Test): Socket[] {
-  const sockets: Socket[] = []
-  // The cast is sound: it is what Node publishes there.
-  const onSocket = (message: unknown) => void sockets.push((message as { socket: Socket }).socket)
-  subscribe('net.client.socket', onSocket)
-  t.teardown(() => unsubscribe('net.client.socket', onSocket))
-  return sockets
-}
 
 /** Breaks the connection when something is to be written on it, but before it is. */
 function breakBeforeWrite(socket: Socket): void {

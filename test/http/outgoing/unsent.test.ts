@@ -1,19 +1,8 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import type { Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { startServer } from '../../setup/backend.ts'
 import { until } from '../../setup/net.ts'
+import { connectedSockets } from './connected-sockets.ts'
 import { exchange, openTestUpstream, request } from './exchange.ts'
-
-/** The sockets that this process connects from now on. */
-function connectedSockets(t: Test): Socket[] {
-  const sockets: Socket[] = []
-  // The cast is sound: it is what Node publishes there.
-  const onSocket = (message: unknown) => void sockets.push((message as { socket: Socket }).socket)
-  subscribe('net.client.socket', onSocket)
-  t.teardown(() => unsubscribe('net.client.socket', onSocket))
-  return sockets
-}
 
 /** An upstream with one idle connection, before a backend that says what it got. */
 async function openIdle(t: Test) {
