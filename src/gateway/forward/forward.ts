@@ -52,7 +52,6 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
   #unfollow: (() => void) | undefined
   #target: Target | undefined
   #bodyBytes: number
-  #isBodyComplete: boolean
   /** The body bytes that arrived before there was an upstream connection. */
   #pendingBody: PendingBody | undefined
   #isSettled = false
@@ -67,7 +66,6 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
     const { exchange, head } = request.arrival
     this.#pendingBody = request.heldBody
     this.#bodyBytes = this.#pendingBody?.bytes ?? 0
-    this.#isBodyComplete = exchange.bodyState === 'complete'
     this.#awaitsContinue = head.expectsContinue
     this.#events = events
     this.#exchange = exchange
@@ -76,17 +74,17 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
   }
 
   get bodyProgress(): BodyProgress {
-    if (this.#isBodyComplete) return 'whole'
+    if (this.#exchange.bodyState === 'complete') return 'whole'
     return this.#pendingBody?.isFull === false ? 'held' : 'flowing'
   }
 
   start(target: Target | undefined): void {
     this.#exchange.attach(this)
     // A client that waits for a 100 sends nothing yet: the target decides with 100 (RFC 9110 10.1.1).
-    if (!this.#isBodyComplete && !this.expectsContinue) this.#pendingBody ??= new PendingBody()
+    if (this.bodyProgress !== 'whole' && !this.expectsContinue) this.#pendingBody ??= new PendingBody()
     this.#call.start(target)
     // No connection yet: body bytes that arrive meanwhile show whether the client is slow.
-    if (this.#pendingBody && !this.#isBodyComplete && !this.#isSettled) this.#exchange.resumeBody()
+    if (this.#pendingBody) this.onDrain()
   }
 
   adopt(adopted: AdoptedRequest): Call {
@@ -103,7 +101,7 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
     this.#pendingBody = undefined
     for (const chunk of chunks) this.#call.write(chunk)
     if (trailers) this.#call.finish(this.#trailerLines(trailers))
-    else if (!this.#isBodyComplete) this.#exchange.resumeBody()
+    else this.onDrain()
   }
 
   onInformation(received: ResponseHead): void {
@@ -178,7 +176,7 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
     this.#fail(failureError(failure))
   }
 
-  /** More of the body may be written to the upstream. */
+  /** More of the body may be written to the upstream, or kept for it. */
   onDrain(): void {
     if (!this.#isSettled && this.#exchange.bodyState !== 'complete') this.#exchange.resumeBody()
   }
@@ -195,7 +193,6 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
   }
 
   onBodyEnd(trailers: readonly string[]): void {
-    this.#isBodyComplete = true
     if (this.#pendingBody) {
       this.#pendingBody.trailers = trailers
       this.#call.onBodyProgress()

@@ -49,6 +49,7 @@ export function createLog({ level, format = 'auto', stream, worker }: LogOptions
     output,
   )
   const lineStart = createLineStart(worker === undefined ? '' : `"worker":${worker},`)
+  // pino looks up each of its members by name, which takes longer than the rest of a line (hot).
   let writesInfo = log.isLevelEnabled('info')
   let lastMessage = ''
   let lineEnd = ''
