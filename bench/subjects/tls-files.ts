@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,7 +17,8 @@ export interface TlsFiles {
 export function makeTlsFiles(scope: Scope): TlsFiles {
   const dir = mkdtempSync(join(tmpdir(), 'gatehouse-bench-tls-'))
   scope.teardown(() => rmSync(dir, { recursive: true, force: true }))
-  const { cert, key } = makeCertificate(scope, 'IP:127.0.0.1')
+  // With one subject for all, a client that trusts several would take one for another.
+  const { cert, key } = makeCertificate(scope, 'IP:127.0.0.1', randomUUID())
   const [certFile, keyFile, bothFile] = [join(dir, 'tls.crt'), join(dir, 'tls.key'), join(dir, 'tls.pem')]
   writeFileSync(certFile, cert)
   writeFileSync(keyFile, key, { mode: 0o600 })
