@@ -8,19 +8,31 @@ const cr = 0x0d
 const space = 0x20
 const colon = 0x3a
 
+/** As many lines as nearly every head has. */
+const usualLines = 64
+/** The least room for the lines of a head that arrives in pieces: many clients may have begun one. */
+const fewLines = 8
+
 /**
  * The marked lines of a head, in their order. For each: its mark, the indexes where the line begins and where its value
  * begins and ends, and where the next line begins.
  */
 export class MarkedLines {
   /** Five numbers per line. */
-  at: Int32Array = new Int32Array(5 * 64)
+  at: Int32Array
   /** How many numbers are used. */
   end = 0
   /** Whether all lines of the head, marked or not, have one space before their value, and none after it. */
   isSpacedUsually = true
 
+  /** @param lines how many there is room for; it grows as needed */
+  constructor(lines = usualLines) {
+    this.at = new Int32Array(5 * lines)
+  }
+
   clear(): void {
+    // What an unusual head needed is not kept for good.
+    if (this.at.length > 5 * usualLines) this.at = new Int32Array(5 * usualLines)
     this.end = 0
     this.isSpacedUsually = true
   }
@@ -36,9 +48,10 @@ export class MarkedLines {
     this.end = end + 5
   }
 
+  /** A copy that has no more room than its lines need. */
   copy(): MarkedLines {
-    const copy = new MarkedLines()
-    copy.at = this.at.slice()
+    const copy = new MarkedLines(Math.max(fewLines, this.end / 5))
+    copy.at.set(this.at.subarray(0, this.end))
     copy.end = this.end
     copy.isSpacedUsually = this.isSpacedUsually
     return copy

@@ -147,6 +147,7 @@ export class ResponseParser {
     const head = new ParsedResponseHead(line, text, bodyAt, this.#marked)
     this.#pending = undefined
     this.#statusLine = undefined
+    this.#marked = sharedLines
     if (head.status < 200) return this.#acceptInterim(head, restOf(bytes, bodyAt))
     const framing = readResponseFraming(head, line.isHttp10)
     this.#state = this.#bodyState(head.status, framing)

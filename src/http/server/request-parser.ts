@@ -122,8 +122,11 @@ export class RequestParser {
       hasPlainTarget,
       minorVersion,
     }
-    const framing = readMarkedFraming(this.#marked, text, minorVersion)
-    const lines = { text, fieldsStart: end, marked: this.#marked }
+    const marked = this.#marked
+    // A copy that was made for this head must not be kept until the next begins.
+    this.#marked = sharedLines
+    const framing = readMarkedFraming(marked, text, minorVersion)
+    const lines = { text, fieldsStart: end, marked }
     return new ParsedHead(requestLine, framing, this.#names, lines)
   }
 }

@@ -77,3 +77,29 @@ t.test('names without a mark in a table without a prefix', async (t) => {
   t.equal(readFieldLines(0, new NameTable([]), marked), 21)
   t.equal(marked.end, 0)
 })
+
+t.test('what the lines of one head needed is not kept for others', async (t) => {
+  const marked = new MarkedLines()
+  const usual = marked.at.length
+  const line = 'Origin: x\r\n'
+  for (const count of [64, 65, 3_000]) {
+    headBlock.load(Buffer.from(`${line.repeat(count)}\r\n`))
+    t.equal(readFieldLines(0, table, marked), count * line.length, `${count} lines`)
+    t.equal(marked.end, 5 * count)
+    t.equal(marked.copy().at.length, 5 * count, 'a copy')
+    marked.clear()
+    t.equal(marked.at.length, usual, 'the next head')
+  }
+})
+
+t.test('a copy takes further lines', async (t) => {
+  for (const count of [0, 1, 8, 9, 64, 100]) {
+    const marked = new MarkedLines()
+    for (let index = 0; index < count; index++) marked.add(index, 1, 2, 3, 4)
+    const copy = marked.copy()
+    for (let index = count; index < count + 100; index++) copy.add(index, 1, 2, 3, 4)
+    const marks = [...copy.at.subarray(0, copy.end)].filter((_, index) => index % 5 === 0)
+    t.same(marks, [...Array(count + 100).keys()], `${count} lines`)
+    t.equal(marked.end, 5 * count)
+  }
+})

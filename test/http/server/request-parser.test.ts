@@ -1,5 +1,6 @@
 import t from 'tap'
-import { bytesOf, readHeads } from './read-heads.ts'
+import { RequestParser } from '#http/server/request-parser.ts'
+import { bytesOf, headBytesMax, names, readHeads } from './read-heads.ts'
 
 function headOf(text: string) {
   const { heads, refusal } = readHeads([bytesOf(text)])
@@ -181,4 +182,24 @@ t.test('an upgrade needs HTTP/1.1 and Connection: upgrade', async (t) => {
   ] as const) {
     t.hasStrict(headOf(`GET / HTTP/${version}\r\n${lines}\r\n\r\n`), { upgrade }, lines)
   }
+})
+
+t.test('clients that send little take little memory, whatever another has sent', async (t) => {
+  const options = { headBytesMax, names: () => names }
+  // Thousands of lines that are marked.
+  const unusual = bytesOf(`GET / HTTP/1.1\r\n${'Expect:\r\n'.repeat(1_600)}\r\n`)
+  const parsers: RequestParser[] = []
+  const bytesOfMany = (pieces: readonly string[]) => {
+    t.equal(readHeads([unusual]).heads.length + readHeads([unusual.subarray(0, -2)]).heads.length, 1)
+    const before = process.memoryUsage().arrayBuffers
+    for (let index = 0; index < 1_000; index++) {
+      const parser = new RequestParser(options)
+      for (const piece of pieces) parser.feed(bytesOf(piece))
+      parsers.push(parser)
+    }
+    return process.memoryUsage().arrayBuffers - before
+  }
+  for (const pieces of [['GET / HTTP/1.1\r\nA'], ['GET / HTTP/1.1\r\nHost: x\r\nA', ': b\r\n\r\n']])
+    t.ok(bytesOfMany(pieces) < 4_000_000, `1,000 clients: ${JSON.stringify(pieces)}`)
+  t.equal(parsers.length, 2_000)
 })
