@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { ask } from '../gateway/support/ask.ts'
 import { assertProblem, assertRefused } from '../gateway/support/problem.ts'
 import { startBoth } from '../setup/both.ts'
 import { until } from '../setup/net.ts'
@@ -163,4 +164,47 @@ t.test('the body of a refused request is discarded, and the next request is serv
     backend.seen.map(({ url }) => url),
     ['/any/next'],
   )
+})
+
+/** A server that turns names into variables reads all of these as the length or the coding of the body. */
+const framingAliases = [
+  'Content_Length',
+  'content_length',
+  'Content.Length',
+  'Content-Length_',
+  '_Content-Length',
+  'Content--Length',
+  'ContentLength',
+  'Transfer_Encoding',
+  'Transfer.Encoding',
+  'Transfer-Encoding_',
+  'transferencoding',
+]
+
+t.test('no other spelling of a length or a coding passes', async (t) => {
+  const { backend, gateway } = await start(t)
+  const { secretKey } = await gateway.createAccount()
+  const framingOf = (rawHeaders: readonly string[]) =>
+    rawHeaders.flatMap((name, index) =>
+      index % 2 === 0 &&
+      /^(?:contentlength|transferencoding)$/.test(name.toLowerCase().replaceAll(/[^a-z]/g, ''))
+        ? [`${name}: ${rawHeaders[index + 1]}`]
+        : [],
+    )
+  for (const alias of framingAliases) {
+    const value = /^t/i.test(alias) ? 'chunked' : '0'
+    for (const [path, credential] of [
+      ['/public', []],
+      // The first one with a key is looked up, the second takes the fast lane.
+      ['/any', [`SecretKey: ${secretKey}`]],
+      ['/any', [`SecretKey: ${secretKey}`]],
+    ] as const) {
+      const lines = [`${alias}: ${value}`, ...credential]
+      t.equal((await ask(t, gateway.url, `GET ${path}`, lines)).status, 200)
+      t.strictSame(framingOf(backend.last().rawHeaders), [], `GET ${path}, ${alias}`)
+      t.equal((await ask(t, gateway.url, `POST ${path}`, lines, 'abc')).status, 200)
+      t.strictSame(framingOf(backend.last().rawHeaders), ['Content-Length: 3'], `POST ${path}, ${alias}`)
+      t.equal(String(backend.last().body), 'abc')
+    }
+  }
 })

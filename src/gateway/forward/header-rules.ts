@@ -84,6 +84,12 @@ const hopByHopNames = new Set([
 const gatewayNames = ['xrequestid', 'xforwardedfor', 'xforwardedproto', 'xforwardedhost']
 
 /**
+ * A server that turns names into variables reads `Content_Length` as a second length, and may take a body for the next
+ * request.
+ */
+const framingVariables = ['contentlength', 'transferencoding']
+
+/**
  * What a proxy tells the backend about itself: addresses, the prefix that it strips (WSGI, Radicale), and how it
  * handles files that the backend only names (Rack::Sendfile, CVE-2025-61780).
  */
@@ -129,8 +135,8 @@ const secretKeyName = 'SecretKey'
 const proxyVariable = 'proxy'
 
 /**
- * Rules for header names, each computed once. Of names that carry an identity or a secret key only letters and digits
- * count (foldHeaderName).
+ * Rules for header names, each computed once. Of names that carry an identity, a secret key or a length only letters
+ * and digits count (foldHeaderName).
  * @param configured names of the identity headers
  */
 export function createHeaderRules(configured: readonly string[], carriers: Carriers): HeaderRules {
@@ -141,6 +147,7 @@ export function createHeaderRules(configured: readonly string[], carriers: Carri
     ...[...identityNames, ...configured, ...keyNames].map(foldHeaderName),
     ...pathOverrides,
     ...secondTargetNames,
+    ...framingVariables,
     proxyVariable,
   ])
 
