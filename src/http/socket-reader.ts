@@ -33,7 +33,7 @@ interface Deferral {
 export class SocketReader implements DeferredReceiver {
   protected readonly socket: Source
   /** undefined = nothing waits for the end of the turn. */
-  readonly #deferral: Deferral | undefined
+  #deferral: Deferral | undefined
   /** Whether data waits there: no more than one read. */
   #isWaiting = false
   #onData: (chunk: Buffer) => boolean
@@ -110,9 +110,13 @@ export class SocketReader implements DeferredReceiver {
     })
   }
 
-  /** Stops delivering: a socket with a new owner would otherwise keep the previous one alive. */
+  /**
+   * Stops delivering: a socket with a new owner would otherwise keep the previous one alive. What is read from now on
+   * does not wait, so that its end cannot overtake it.
+   */
   protected stopDelivering(): void {
     this.#onData = () => false
+    this.#deferral = undefined
   }
 
   resume(): void {
@@ -129,7 +133,6 @@ export class SocketReader implements DeferredReceiver {
  * collection three times as long. The end, errors and writes remain with the stream.
  */
 export class DirectSocketReader extends SocketReader {
-  readonly #isShared: boolean
   #isReleased = false
 
   /**
@@ -141,22 +144,20 @@ export class DirectSocketReader extends SocketReader {
     super(socket, onData, mayDefer ? ofRequests : undefined)
     const receive = (length: number) => this.receive(length)
     if (socket instanceof Socket) {
-      this.#isShared = readIntoSharedBuffer(socket, receive)
-      if (!this.#isShared) this.#overridePush(socket)
+      readIntoSharedBuffer(socket, receive)
+      // For a socket that cannot, and for what a former reader has still to deliver.
+      this.#overridePush(socket)
       // Without this there would be no `end` event.
       socket.resume()
-    } else {
-      this.#isShared = true
-      socket.startReading(receive)
-    }
+    } else socket.startReading(receive)
   }
 
   /** Turns the socket back into an ordinary stream. */
   release(): void {
     this.#isReleased = true
     this.stopDelivering()
-    // The cast is sound: this deletes the `push` that was set below, which uncovers the prototype's.
-    if (!this.#isShared) delete (this.socket as { push?: unknown }).push
+    // The cast is sound: this deletes the `push` that was set below, if any, which uncovers the prototype's.
+    delete (this.socket as { push?: unknown }).push
     this.resume()
   }
 

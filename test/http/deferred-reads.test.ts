@@ -133,3 +133,52 @@ t.test('what is read before earlier data was delivered comes after it', async (t
   await nextTurn()
   t.strictSame(received, ['one', 'two', 'three'])
 })
+
+t.test('what is read after a release does not wait', async (t) => {
+  const { client, accepted } = await openPair(t)
+  const reader = new DirectSocketReader(accepted, () => false, true)
+  reader.release()
+  let received = ''
+  accepted.on('data', (chunk) => {
+    received += String(chunk)
+  })
+  const seen: string[] = []
+  onceRead(accepted, 5, () => seen.push(received))
+  client.write('hello')
+  await until('it has come', () => (received === 'hello' && seen.length > 0) || undefined)
+  t.strictSame(seen, ['hello'])
+})
+
+for (const hasNewReader of [true, false]) {
+  const owner = hasNewReader ? 'another reader' : 'an ordinary stream'
+  t.test(`what is read in the turn of a release goes to the new owner: ${owner}`, async (t) => {
+    const { client, accepted } = await openPair(t)
+    const received: string[] = []
+    const receive = (chunk: Buffer) => {
+      received.push(`second: ${chunk}`)
+      return false
+    }
+    const first = new DirectSocketReader(
+      accepted,
+      (chunk) => {
+        received.push(`first: ${chunk}`)
+        first.release()
+        if (hasNewReader) new DirectSocketReader(accepted, receive)
+        else accepted.on('data', receive)
+        return false
+      },
+      true,
+    )
+    for (const text of ['one', 'two']) first.receive(sharedBuffer.write(text))
+    t.strictSame(received, ['first: one', 'second: two'])
+    client.write('three')
+    await until('more has come', () => received.length === 3 || undefined)
+    t.strictSame(received, ['first: one', 'second: two', 'second: three'])
+    let isEnded = false
+    accepted.on('end', () => {
+      isEnded = true
+    })
+    client.end()
+    await until('it has ended', () => isEnded || undefined)
+  })
+}
