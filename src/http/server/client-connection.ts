@@ -223,8 +223,8 @@ export class ClientConnection
   }
 
   onDrain(): void {
-    if (!this.#isAnswering) return
-    this.deadline = Number.POSITIVE_INFINITY
+    // The end of a response that is still to be written keeps its timeout.
+    if (this.#isAnswering && !this.writer.isEnding) this.deadline = Number.POSITIVE_INFINITY
     this.events?.onClientDrain()
   }
 

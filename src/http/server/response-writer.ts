@@ -48,6 +48,11 @@ export class ResponseWriter implements DeferredWrite {
     this.announcedKeepAlive = keepAlive
   }
 
+  /** Whether the response is complete, and its end is still to be written. */
+  get isEnding(): boolean {
+    return this.#onWritten !== undefined
+  }
+
   /**
    * Sends a 1xx immediately.
    * @param lines field lines, in Latin-1

@@ -75,6 +75,29 @@ t.test('a connection with an unread answer still has a deadline', async (t) => {
   t.equal(sendTimeoutMs, 60_000, 'as of nginx')
 })
 
+t.test('the end of an answer has a deadline even if the socket drains before it is written', async (t) => {
+  const deadlines: number[] = []
+  const { port } = await listen(
+    t,
+    (connection) => {
+      connection.respond(200, 'OK', '', 'chunked')
+      connection.startSendTimeout()
+      connection.socket.emit('drain')
+      deadlines.push(connection.deadline)
+      connection.end()
+      connection.socket.emit('drain')
+      deadlines.push(connection.deadline - performance.now())
+    },
+    { requestTimeoutMs: 30_000, tls: undefined },
+  )
+  const client = await connectRaw(t, `http://127.0.0.1:${port}`)
+  client.send(request)
+  t.equal((await client.response()).status, 200)
+  const [within = 0, atEnd = 0] = deadlines
+  t.equal(within, Number.POSITIVE_INFINITY, 'an answer that goes on has none')
+  t.ok(atEnd <= sendTimeoutMs, String(atEnd))
+})
+
 t.test('a client that asks for the end gets it at once, unless it may still send something', async (t) => {
   const { port, connections } = await listen(
     t,
