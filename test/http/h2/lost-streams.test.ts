@@ -2,10 +2,12 @@ import { once } from 'node:events'
 import { type ClientHttp2Session, type ClientHttp2Stream, constants } from 'node:http2'
 import t from 'tap'
 import { readMetrics } from '../../gateway/support/metrics.ts'
+import { startWebSocketBackend } from '../../gateway/support/web-socket.ts'
 import { startServer } from '../../setup/backend.ts'
 import { startGateway } from '../../setup/gateway.ts'
 import { until } from '../../setup/net.ts'
 import { ask, connectHttp2 } from './ask.ts'
+import { endHeaders, endStream, fieldBlock, frame, frameTypes, openRawSession, uint32 } from './frames.ts'
 
 /** How a client, or the backend, ends what is open; the backend has been asked three times and has not finished. */
 const endings: Readonly<
@@ -76,4 +78,42 @@ t.test('streams that do not end in order leave nothing behind', async (t) => {
   }
   const other = await connectHttp2(t, gateway.url)
   t.equal((await ask(other, '/public/other')).body, 'served')
+})
+
+const handshake = fieldBlock([
+  [':method', 'CONNECT'],
+  [':protocol', 'websocket'],
+  [':scheme', 'http'],
+  [':path', '/ws'],
+  [':authority', 'a'],
+  ['sec-websocket-version', '13'],
+])
+
+/** How a client abandons its stream: a reset has any code, also that of an orderly end. */
+const resets: Readonly<Record<string, (id: number) => readonly Buffer[]>> = {
+  CANCEL: (id) => [frame('resetStream', 0, id, uint32(constants.NGHTTP2_CANCEL))],
+  NO_ERROR: (id) => [frame('resetStream', 0, id, uint32(constants.NGHTTP2_NO_ERROR))],
+  'NO_ERROR after its end': (id) => [
+    frame('data', endStream, id),
+    frame('resetStream', 0, id, uint32(constants.NGHTTP2_NO_ERROR)),
+  ],
+}
+
+t.test('a WebSocket ends for its backend when the client resets its stream', async (t) => {
+  const backend = await startWebSocketBackend(t)
+  const routes = [{ name: 'ws', path: '/ws', upstream: 'backend', auth: 'none', websocket: true }]
+  const gateway = await startGateway(t, { backend: backend.url, config: { routes } })
+  const { socket, received } = await openRawSession(t, gateway.url)
+  const open = async () => (await readMetrics(gateway.opsUrl)).value('gatehouse_websockets_open')
+  let closed = 0
+  for (const [index, [code, reset]] of Object.entries(resets).entries()) {
+    const id = 2 * index + 1
+    socket.write(frame('headers', endHeaders, id, handshake))
+    await until(`${code}: it is accepted`, () => received.get(frameTypes.headers) === index + 1)
+    await until(`${code}: it is open`, async () => (await open()) === 1)
+    backend.sockets[index]?.on('close', () => closed++)
+    socket.write(Buffer.concat(reset(id)))
+    await until(`${code}: the backend has closed it`, () => closed === index + 1)
+    await until(`${code}: none is counted`, async () => (await open()) === 0)
+  }
 })

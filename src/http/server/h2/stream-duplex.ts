@@ -9,6 +9,8 @@ export class StreamDuplex extends Duplex implements StreamEvents {
   readonly #onClosed: () => void
   #onWritten: ((error?: Error | null) => void) | undefined
   #timer: NodeJS.Timeout | undefined
+  /** Whether all was written. */
+  #isFinal = false
 
   constructor(stream: FrameStream, onClosed: () => void) {
     super()
@@ -37,6 +39,7 @@ export class StreamDuplex extends Duplex implements StreamEvents {
   }
 
   override _final(onWritten: (error?: Error | null) => void): void {
+    this.#isFinal = true
     this.#stream.end()
     onWritten()
   }
@@ -69,7 +72,8 @@ export class StreamDuplex extends Duplex implements StreamEvents {
 
   onClose(code: number): void {
     this.#onClosed()
-    // After an orderly end, data that is still buffered is passed on.
-    if (code !== errorCode.noError) this.destroy()
+    // After both sides have ended, data that is still buffered is passed on. A reset may have this code too.
+    const isOrderly = code === errorCode.noError && this.#isFinal && this.#stream.body.hasEnded
+    if (!isOrderly) this.destroy()
   }
 }
