@@ -185,12 +185,11 @@ t.test('no other spelling of a length or a coding passes', async (t) => {
   const { backend, gateway } = await start(t)
   const { secretKey } = await gateway.createAccount()
   const framingOf = (rawHeaders: readonly string[]) =>
-    rawHeaders.flatMap((name, index) =>
-      index % 2 === 0 &&
-      /^(?:contentlength|transferencoding)$/.test(name.toLowerCase().replaceAll(/[^a-z]/g, ''))
-        ? [`${name}: ${rawHeaders[index + 1]}`]
-        : [],
-    )
+    rawHeaders.flatMap((sent, index) => {
+      const name = sent.toLowerCase()
+      const isFraming = /^(?:contentlength|transferencoding)$/.test(name.replaceAll(/[^a-z]/g, ''))
+      return index % 2 === 0 && isFraming ? [`${name}: ${rawHeaders[index + 1]}`] : []
+    })
   for (const alias of framingAliases) {
     const value = /^t/i.test(alias) ? 'chunked' : '0'
     for (const [path, credential] of [
@@ -203,7 +202,7 @@ t.test('no other spelling of a length or a coding passes', async (t) => {
       t.equal((await ask(t, gateway.url, `GET ${path}`, lines)).status, 200)
       t.strictSame(framingOf(backend.last().rawHeaders), [], `GET ${path}, ${alias}`)
       t.equal((await ask(t, gateway.url, `POST ${path}`, lines, 'abc')).status, 200)
-      t.strictSame(framingOf(backend.last().rawHeaders), ['Content-Length: 3'], `POST ${path}, ${alias}`)
+      t.strictSame(framingOf(backend.last().rawHeaders), ['content-length: 3'], `POST ${path}, ${alias}`)
       t.equal(String(backend.last().body), 'abc')
     }
   }
