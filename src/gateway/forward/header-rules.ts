@@ -66,7 +66,7 @@ export const requestMark = {
   key: firstOwnMark + 12,
 } as const
 
-/** Hop-by-hop (RFC 9110 7.6.1), and the framing and routing that the gateway does itself. */
+/** Hop-by-hop (RFC 9110 7.6.1), and the routing that the gateway does itself. */
 const hopByHopNames = new Set([
   'connection',
   'keep-alive',
@@ -75,8 +75,6 @@ const hopByHopNames = new Set([
   'proxy-connection',
   'te',
   'upgrade',
-  'content-length',
-  'transfer-encoding',
   'host',
 ])
 
@@ -84,8 +82,8 @@ const hopByHopNames = new Set([
 const gatewayNames = ['xrequestid', 'xforwardedfor', 'xforwardedproto', 'xforwardedhost']
 
 /**
- * A server that turns names into variables reads `Content_Length` as a second length, and may take a body for the next
- * request.
+ * The framing, which the gateway does itself. A server that turns names into variables reads `Content_Length` as a
+ * second length, and may take a body for the next request.
  */
 const framingVariables = ['contentlength', 'transferencoding']
 

@@ -78,7 +78,6 @@ export class RequestParser {
 
   #begin(): void {
     this.#names = this.#options.names()
-    this.#marked = sharedLines
     sharedLines.clear()
     this.#at = 0
   }
