@@ -3,9 +3,10 @@ import { once } from 'node:events'
 import type { ClientHttp2Session, OutgoingHttpHeaders } from 'node:http2'
 import { createServer } from 'node:net'
 import t, { type Test } from 'tap'
-import type { OpenConnection } from '#http/client-exchange.ts'
+import type { ClientExchange, OpenConnection } from '#http/client-exchange.ts'
 import { NameTable } from '#http/message/name-table.ts'
 import { createSessionOpener } from '#http/server/h2/client-session.ts'
+import { ClientStream } from '#http/server/h2/client-stream.ts'
 import { DeadlineSweep } from '#platform/deadline-sweep.ts'
 import { shortFrame } from '../../gateway/forward/tunnels.ts'
 import { ask as askHttp1 } from '../../gateway/support/ask.ts'
@@ -255,9 +256,13 @@ t.test('the access cookie opens a WebSocket over HTTP/2 for pages of the same or
   t.equal(backend.upgrades.length, 1)
 })
 
-t.test('an extended CONNECT is reset rather than answered with 2xx, whoever answers it', async (t) => {
+/** A server whose requests are handled by `onRequest`. */
+async function startSessions(
+  t: Test,
+  onRequest: (exchange: ClientExchange) => void,
+  onEnd: (isComplete: boolean) => void = () => {},
+) {
   const connections = new DeadlineSweep<OpenConnection>(500)
-  const ends: boolean[] = []
   const sessions = createSessionOpener({
     ...{ keepAliveTimeoutMs: 5_000, headBytesMax: 16_384, bodyRateMin: 1, streamsMax: 10 },
     connections,
@@ -266,13 +271,9 @@ t.test('an extended CONNECT is reset rather than answered with 2xx, whoever answ
     requestTimeoutMs: 30_000,
     isTrustedProxy: () => false,
     isDraining: () => false,
-    onRequest: (exchange) => {
-      exchange.respond(200, 'OK', 'Content-Length: 2\r\n', 'counted')
-      exchange.write(Buffer.from('ok'))
-      exchange.end()
-    },
+    onRequest,
     onUnreadable: (exchange) => exchange.abort(),
-    onEnd: (_exchange, isComplete) => ends.push(isComplete),
+    onEnd: (_exchange, isComplete) => onEnd(isComplete),
     onSessionError: () => {},
   })
   const server = createServer((socket) => void sessions.open(socket, '127.0.0.1', undefined)).listen(
@@ -284,10 +285,36 @@ t.test('an extended CONNECT is reset rather than answered with 2xx, whoever answ
     server.close()
     for (const { socket } of connections) socket.destroy()
   })
-  const session = await connectHttp2(t, `http://127.0.0.1:${portOf(server)}`)
+  return connectHttp2(t, `http://127.0.0.1:${portOf(server)}`)
+}
+
+t.test('an extended CONNECT is reset rather than answered with 2xx, whoever answers it', async (t) => {
+  const ends: boolean[] = []
+  const session = await startSessions(
+    t,
+    (exchange) => {
+      exchange.respond(200, 'OK', 'Content-Length: 2\r\n', 'counted')
+      exchange.write(Buffer.from('ok'))
+      exchange.end()
+    },
+    (isComplete) => ends.push(isComplete),
+  )
   t.equal((await ask(session, '/x')).body, 'ok')
   const { status, resetCode } = await askToOpen(session, '/x')
   t.strictSame([status, resetCode], [0, 2], 'INTERNAL_ERROR')
   t.equal((await ask(session, '/x')).body, 'ok', 'the connection goes on')
   t.strictSame(ends, [true, false, true])
+})
+
+t.test('the time for an unread informational response ends where a tunnel begins', async (t) => {
+  const opened: ClientExchange[] = []
+  const session = await startSessions(t, (exchange) => {
+    exchange.startSendTimeout()
+    exchange.acceptUpgrade('OK', '')
+    opened.push(exchange)
+  })
+  const stream = session.request({ ...handshake, ':path': '/x' })
+  await once(stream, 'response')
+  t.equal(opened[0] instanceof ClientStream && opened[0].deadline, Number.POSITIVE_INFINITY)
+  stream.close()
 })

@@ -195,7 +195,7 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
     this.#events = undefined
     this.#deadline.stop()
     // The target has answered without the rest of the body (RFC 9113 8.1).
-    if (!this.#deadline.isRequestSent && this.#stream) this.#reset(this.#stream, errorCode.noError)
+    if (this.#stream?.hasSentEnd === false) this.#reset(this.#stream, errorCode.noError)
     try {
       events?.onEnd(trailers)
     } catch (error) {

@@ -162,6 +162,7 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
   acceptUpgrade(_reason: string, lines: string): UpgradedStream {
     this.#bodyRate?.stop()
     this.#events = undefined
+    this.deadline = Number.POSITIVE_INFINITY
     this.isHeadSent = true
     if (this.head) this.head = withoutTexts(this.head)
     this.#stream.sendHead(headWriter(200, lines, { isLeftOut: isAcceptOfKey }), false)

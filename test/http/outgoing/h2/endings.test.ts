@@ -76,6 +76,30 @@ t.test('a complete response is one, though the target wants no more of the body'
   t.equal(backend.connections.length, 1)
 })
 
+t.test('a stream whose body waits for its window ends with a response that does not', async (t) => {
+  const resets: number[] = []
+  let isAnswered = false
+  const backend = await startFrameBackend(t, {
+    onFrame: (connection, { type, streamId, payload }) => {
+      if (type === frameTypes.data && !isAnswered) {
+        isAnswered = true
+        connection.respond(streamId, 'too large')
+      }
+      if (type === frameTypes.resetStream) resets.push(payload.readUInt32BE(0))
+    },
+  })
+  const upstream = openTestUpstream(t, backend.url, http2)
+  const { call, sent, answer } = exchange(upstream, {
+    ...{ method: 'POST', body: 'counted', lines: 'Content-Length: 100000\r\n' },
+  })
+  await sent
+  call.write(Buffer.alloc(100_000))
+  call.finish('')
+  t.equal((await answer).body, 'too large')
+  await until('it is reset', () => resets.length > 0 || undefined)
+  t.strictSame(resets, [constants.NGHTTP2_NO_ERROR])
+})
+
 t.test('cancelled requests are reset at the target, before and within their answers', async (t) => {
   const codes: number[] = []
   let hasHead = false
