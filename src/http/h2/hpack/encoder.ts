@@ -163,26 +163,30 @@ const repeatedNames = new Set([
   ...['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-frame-options', 'x-powered-by'],
 ])
 
-/** How many names are kept, as upstreams choose them; each has at most `keptLengthMax` characters. */
+/** How many names are kept in all, as clients and upstreams choose most; those have at most `keptLengthMax` characters. */
 const namesMax = 1_024
 const known = new Map<string, FieldName>()
+
+for (const name of [...staticNames.keys(), ...secretNames, ...repeatedNames]) {
+  const index = staticNames.get(name) ?? 0
+  const isSecret = secretNames.has(name)
+  const isRepeated = index === 0 ? repeatedNames.has(name) : !uniqueNames.has(name)
+  known.set(name, { name, index, indexes: indexesOf(name), isSecret, isKept: isRepeated && !isSecret })
+}
 
 /** @param text in any case */
 export function fieldNameOf(text: string): FieldName {
   return known.get(text) ?? readName(text)
 }
 
+/** A name that this module does not list, or another spelling of one that it does. */
 function readName(text: string): FieldName {
-  const name = copyString(text).toLowerCase()
-  const index = staticNames.get(name) ?? 0
-  const isSecret = secretNames.has(name)
-  const isKnown = known.size < namesMax && name.length <= keptLengthMax
-  const isRepeated = index === 0 ? repeatedNames.has(name) : !uniqueNames.has(name)
-  // A name without a permanent object would add an entry to the encoders with each message.
-  const isKept = isKnown && !isSecret && isRepeated
-  const read = { name, index, indexes: indexesOf(name), isSecret, isKept }
-  if (isKnown) known.set(copyString(text), read)
-  return read
+  const lower = text.toLowerCase()
+  const name = known.get(lower) ?? {
+    ...{ name: copyString(lower), index: 0, indexes: undefined, isSecret: false, isKept: false },
+  }
+  if (known.size < namesMax && text.length <= keptLengthMax) known.set(copyString(text), name)
+  return name
 }
 
 function indexesOf(name: string): ReadonlyMap<string, number> | undefined {
