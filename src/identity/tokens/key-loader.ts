@@ -13,7 +13,10 @@ export interface KeyLoader {
    * @throws OperatorError if no key can sign; GatehouseError if the store does not answer
    */
   load(): Promise<void>
-  /** Loads the keys again, as they may have changed. A failure is logged. */
+  /**
+   * Loads the keys again, as they may have changed. A failure is logged; while the store is unreachable no key is used
+   * any more, as any may be the one that was retired.
+   */
   reload(): void
   /** To be called when the store is reachable again: loads what could not be loaded in the outage. */
   catchUp(): void
@@ -50,6 +53,11 @@ export function createKeyLoader(options: KeyLoaderOptions): KeyLoader {
 
   function replace(keys: readonly SigningKey[]): void {
     keyring.replace(keys)
+    onReplaced()
+  }
+
+  function suspend(): void {
+    keyring.suspend()
     onReplaced()
   }
 
@@ -96,6 +104,7 @@ export function createKeyLoader(options: KeyLoaderOptions): KeyLoader {
 
   function reload(): void {
     load().catch((err: unknown) => {
+      if (isStoreUnavailable(err) && keyring.isLoaded()) suspend()
       if (errorMessage(err) !== reported) log.error({ err }, 'failed to load signing keys')
       reported = errorMessage(err)
     })

@@ -8,7 +8,7 @@ type Jwk = Readonly<Record<string, unknown>>
 
 /** The signing keys loaded in the process; replaced as a whole when they change. */
 export interface Keyring {
-  /** @throws GatehouseError `store-unavailable` while no keys have been loaded */
+  /** @throws GatehouseError `store-unavailable` while no keys have been loaded, or their use is suspended */
   signer(now: EpochMs): SigningKey
   /**
    * The key with this ID.
@@ -23,6 +23,8 @@ export interface Keyring {
    */
   jwks(): { readonly keys: readonly Jwk[] }
   isLoaded(): boolean
+  /** Uses no key until the next `replace`, as any may have been retired. */
+  suspend(): void
   replace(keys: readonly SigningKey[]): void
 }
 
@@ -32,10 +34,11 @@ const retiredMax = 1_000
 /** @param origin `config`: there are no other keys; `store`: others may be added */
 export function createKeyring(algorithm: Algorithm, origin: 'config' | 'store' = 'store'): Keyring {
   let byKid: ReadonlyMap<string, SigningKey> | undefined
+  let isSuspended = false
   const retired = new Set<string>()
 
   function loaded(): ReadonlyMap<string, SigningKey> {
-    if (!byKid) throw new GatehouseError('store-unavailable')
+    if (!byKid || isSuspended) throw new GatehouseError('store-unavailable')
     return byKid
   }
 
@@ -50,8 +53,12 @@ export function createKeyring(algorithm: Algorithm, origin: 'config' | 'store' =
     find: (kid) => loaded().get(kid),
     jwks: () => ({ keys: [...loaded().values()].flatMap(toJwk) }),
     mayBeNew: (kid) => origin === 'store' && !loaded().has(kid) && !retired.has(kid),
-    isLoaded: () => byKid !== undefined,
+    isLoaded: () => byKid !== undefined && !isSuspended,
+    suspend: () => {
+      isSuspended = true
+    },
     replace: (keys) => {
+      isSuspended = false
       const before = byKid?.keys() ?? []
       byKid = new Map(keys.map((key) => [key.kid, key]))
       for (const kid of before) if (!byKid.has(kid)) retired.add(kid)

@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import { createKeyLoader } from '#identity/tokens/key-loader.ts'
 import { createKeyring } from '#identity/tokens/keyring.ts'
 import { createSigningKeys, type SigningKeys } from '#identity/tokens/signing-keys.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { createLog } from '#platform/log/log.ts'
 import { createSealer } from '#platform/secrets/sealing.ts'
 import type { SigningKeyStore } from '#store/signing-keys.ts'
@@ -32,16 +33,22 @@ async function openLoader(t: Test) {
   const keyring = createKeyring('ES256')
   const own = keysOf(store)
   const replaced = { count: 0 }
+  const outage = { isOn: false }
   const loader = createKeyLoader({
     keyring,
-    signingKeys: own,
+    signingKeys: {
+      read: async () => {
+        if (outage.isOn) throw new GatehouseError('store-unavailable')
+        return own.read()
+      },
+    },
     algorithm: 'ES256',
     configured: [],
     clock,
     log: createLog({ level: 'info', stream }),
     onReplaced: () => replaced.count++,
   })
-  return { path, store, loader, keyring, own, strange: keysOf(store), lines, replaced }
+  return { path, store, loader, keyring, own, strange: keysOf(store), lines, replaced, outage }
 }
 
 t.test('a start without a readable signing key fails and adds none', async (t) => {
@@ -119,4 +126,26 @@ t.test('a reload of keys in an outage is deferred until the store is back', asyn
   loader.catchUp()
   await loader.settled()
   t.ok(keyring.isLoaded())
+})
+
+t.test('keys that changed just before an outage are not used until they are read', async (t) => {
+  const { loader, keyring, own, replaced, outage } = await openLoader(t)
+  await loader.load()
+  const [key] = await own.load()
+  const kid = key?.kid ?? ''
+  t.equal(keyring.find(kid)?.kid, kid)
+  const before = replaced.count
+  outage.isOn = true
+  loader.reload()
+  await t.rejects(loader.settled(), { code: 'store-unavailable' })
+  t.notOk(keyring.isLoaded())
+  t.throws(() => keyring.find(kid), { code: 'store-unavailable' })
+  t.equal(replaced.count, before + 1, 'what was decided with them counts no more')
+  loader.catchUp()
+  await t.rejects(loader.settled(), { code: 'store-unavailable' })
+  t.equal(replaced.count, before + 1, 'only once')
+  outage.isOn = false
+  loader.catchUp()
+  await loader.settled()
+  t.equal(keyring.find(kid)?.kid, kid)
 })
