@@ -59,5 +59,6 @@ export function isLastOnConnection(
   { passesTrailers }: Pick<Route<unknown>, 'passesTrailers'>,
 ): boolean {
   if (expectsContinue || (passesTrailers && body.kind === 'chunked')) return true
-  return body.kind !== 'none' && bodilessMethods.has(method)
+  // Some servers fold the case of methods (see routeForMethod).
+  return body.kind !== 'none' && bodilessMethods.has(method.toUpperCase())
 }

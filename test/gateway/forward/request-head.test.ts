@@ -257,6 +257,7 @@ t.test(
       ['HEAD', false, 'chunked', false, true],
       ['OPTIONS', false, 'chunked', false, true],
       ['DELETE', false, 'chunked', false, true],
+      ['delete', false, 'chunked', false, true],
       ['PROPFIND', false, 'chunked', false, false],
     ] as const) {
       const body = kind === 'none' ? ({ kind, isEmpty: false } as const) : ({ kind } as const)
