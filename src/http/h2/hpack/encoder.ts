@@ -163,7 +163,7 @@ const repeatedNames = new Set([
   ...['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-frame-options', 'x-powered-by'],
 ])
 
-/** How many names are kept in all, as clients and upstreams choose most; those have at most `keptLengthMax` characters. */
+/** How many names are kept, as clients and upstreams choose most: those have at most `keptLengthMax` characters. */
 const namesMax = 1_024
 const known = new Map<string, FieldName>()
 
