@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { FileDownload } from '#accounts/csv.ts'
@@ -22,16 +21,4 @@ export function sendFile(reply: FastifyReply, { name, type, chunks }: FileDownlo
   return reply
     .headers({ 'Content-Type': type, 'Content-Disposition': `attachment; filename="${name}"` })
     .send(Readable.from(chunks))
-}
-
-/**
- * Calls back once the whole response has been written to an open connection; never if the connection fails first.
- * To be called before the response has detached its socket.
- */
-export function onResponseSent(response: ServerResponse, onSent: () => void): void {
-  const { socket } = response
-  response.once('finish', () => {
-    // Also emitted when the last write fails, as on a connection whose reset has not been read yet.
-    if (!response.destroyed && socket && !socket.destroyed && !socket.errored) onSent()
-  })
 }

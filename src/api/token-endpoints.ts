@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { HeldKeys } from '#accounts/held-keys.ts'
 import { arrivalOf, visitorOf } from '#gateway/arrival/endpoint-arrival.ts'
+import { recordOnSent } from '#gateway/arrival/outcome.ts'
 import { ambiguousCookie } from '#gateway/browser/browser-fields.ts'
 import type { PublicPath } from '#gateway/routes/own-operations.ts'
 import { countFailureOrThrow } from '#identity/limits/failures.ts'
@@ -13,7 +14,6 @@ import { isRecord } from '#platform/json.ts'
 import type { Rate } from '#store/rates.ts'
 import { readMembers } from './bodies.ts'
 import type { OwnEndpoint } from './own-endpoint.ts'
-import { onResponseSent } from './replies.ts'
 import { createTokenCookies, type TokenCookiesOptions } from './token-endpoint-cookies.ts'
 
 export interface TokenEndpointsOptions extends TokenCookiesOptions, FailedKeyPairOptions {
@@ -66,7 +66,7 @@ export function tokenEndpoints(
       const issued = await sessions.refresh(token, visitorOf(request.raw))
       metrics.tokensIssued.inc({ grant: 'refresh' })
       cookies.set(request, reply, issued)
-      onResponseSent(reply.raw, issued.acknowledge)
+      recordOnSent(arrivalOf(request.raw).outcome, issued.acknowledge)
       return { jwtToken: issued.accessToken, refreshToken: issued.refreshToken }
     } catch (error) {
       if (isFromCookie && error instanceof GatehouseError && sessionEndedCodes.has(error.code))

@@ -61,8 +61,8 @@ export interface ClientExchange {
   readonly framing: ResponseFraming
   /** Whether everything written has been passed to the system, so that none of its memory is in use. */
   readonly hasWrittenAll: boolean
-  /** Represents the connection that it shares with other exchanges of its client; undefined = it has its own. */
-  readonly session: object | undefined
+  /** The connection that it shares with other exchanges of its client; undefined = it has its own. */
+  readonly session: Pick<OpenConnection, 'socket'> | undefined
   /** The socket of its own connection, which code without this interface may write to; undefined = it shares one. */
   readonly socket: Socket | undefined
   /** Sets the handler of the request; the body is held back until `resumeBody`. undefined = no handler. */

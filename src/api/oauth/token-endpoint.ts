@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { arrivalOf, visitorOf } from '#gateway/arrival/endpoint-arrival.ts'
+import { recordOnSent } from '#gateway/arrival/outcome.ts'
 import { proofOrRefusal, provenRequest, useProof } from '#gateway/gate/possession.ts'
 import type { Proofs } from '#identity/proofs.ts'
 import type { ClientTokens } from '#identity/tokens/client-tokens.ts'
@@ -9,7 +10,6 @@ import type { Sessions } from '#identity/tokens/sessions.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { OwnEndpoint } from '../own-endpoint.ts'
-import { onResponseSent } from '../replies.ts'
 import { OAuthError } from './oauth-error.ts'
 import { type Clients, type Parameters, readParameters, readScopes, required } from './oauth-request.ts'
 
@@ -44,11 +44,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions, clients: Clie
   }
 
   /** If a client is named, it must own the token (RFC 6749 6); this is checked before the token is spent. */
-  async function refresh(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    parameters: Parameters,
-  ): Promise<unknown> {
+  async function refresh(request: FastifyRequest, parameters: Parameters): Promise<unknown> {
     const refreshToken = required(parameters, 'refresh_token')
     const client = clients.read(request, parameters)
     const scopes = readScopes(parameters)
@@ -68,7 +64,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions, clients: Clie
       isPublic,
     })
     metrics.tokensIssued.inc({ grant: 'refresh' })
-    onResponseSent(reply.raw, issued.acknowledge)
+    recordOnSent(arrivalOf(request.raw).outcome, issued.acknowledge)
     return { ...tokenResponse(issued.accessToken), refresh_token: issued.refreshToken }
   }
 
@@ -80,7 +76,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions, clients: Clie
       case 'client_credentials':
         return grant(request, parameters)
       case 'refresh_token':
-        return refresh(request, reply, parameters)
+        return refresh(request, parameters)
       default:
         throw new OAuthError(
           'unsupported_grant_type',

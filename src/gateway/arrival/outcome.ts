@@ -56,6 +56,8 @@ export interface Outcome {
   /** When it was sent to the upstream, and when the complete response had arrived. */
   readonly sentAt: MonotonicMs | undefined
   readonly answeredAt: MonotonicMs | undefined
+  /** Called once the whole response has been written to an open connection; never if that fails first. */
+  readonly onSent: (() => void) | undefined
 }
 
 /**
@@ -89,6 +91,7 @@ export function createOutcome(): Outcome {
     sentTo: undefined,
     sentAt: undefined,
     answeredAt: undefined,
+    onSent: undefined,
   }
 }
 
@@ -152,6 +155,10 @@ export function recordStatus(outcome: Writable, status: number): void {
 
 export function recordReason(outcome: Writable, reason: string): void {
   outcome.reason = reason
+}
+
+export function recordOnSent(outcome: Writable, onSent: () => void): void {
+  outcome.onSent = onSent
 }
 
 /** Records the account of a sign-in. */

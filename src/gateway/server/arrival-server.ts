@@ -114,6 +114,14 @@ export function forgetHead(exchange: ClientExchange): void {
   if (current?.arrival) current.arrival = withoutHead(current.arrival)
 }
 
+/** Later, as what was written last may only fail at the end of this turn, if the client has reset the connection. */
+function callIfDelivered({ socket, session }: ClientExchange, onSent: () => void): void {
+  const connection = socket ?? session?.socket
+  setImmediate(() => {
+    if (connection && !connection.destroyed && !connection.errored) onSent()
+  })
+}
+
 /** A listener of the gateway: what arrives is read, handled and observed. */
 export function createArrivalServer<Traffic extends ListenerTraffic, Incoming extends Arrival>(
   options: ListenerOptions<Traffic>,
@@ -159,6 +167,8 @@ export function createArrivalServer<Traffic extends ListenerTraffic, Incoming ex
     const { arrival, observer } = current
     current.arrival = undefined
     observer.end(arrival, isComplete)
+    const { onSent } = arrival.outcome
+    if (isComplete && onSent) callIfDelivered(exchange, onSent)
   }
 
   const connections = new DeadlineSweep<OpenConnection>(sweepMs)
