@@ -221,7 +221,7 @@ export class Call implements UpstreamResponseEvents, Waiter {
     const connection = this.#connection
     if (this.#isAnswered || !connection) return false
     if (reason === 'not-processed') return !connection.isOpen
-    return reason === 'closed-early' && connection.isReused
+    return reason === 'closed-early' && connection.isReused && !connection.isOpen
   }
 
   /** Counts the failure against the target, if it is the target's fault. */

@@ -118,7 +118,9 @@ export function exchange(upstream: Upstream, asked: Asked = {}): Exchange {
       clientNetwork: asked.clientAddress ?? `client ${clients++}`,
       accountId: asked.accountId,
       clientSession: asked.clientSession,
-      bodyProgress: asked.bodyProgress?.() ?? 'whole',
+      get bodyProgress() {
+        return asked.bodyProgress?.() ?? 'whole'
+      },
       headFor: ({ authority }) => `${method} ${path} HTTP/1.1\r\nHost: ${authority}\r\n${lines}\r\n`,
     },
     {

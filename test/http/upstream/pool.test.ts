@@ -1,5 +1,6 @@
 import { Socket } from 'node:net'
 import t from 'tap'
+import type { BodyProgress } from '#http/client-exchange.ts'
 import { startRawBackend } from '../../setup/backend.ts'
 import { until } from '../../setup/net.ts'
 import { answerOf, type SeenHead, startHeadBackend } from '../outgoing/backends.ts'
@@ -71,6 +72,22 @@ t.test('a request queued too long fails, and is not sent later', async (t) => {
     ['/first', '/third'],
   )
   third.call.cancel()
+})
+
+t.test('a body that waits for those that arrive has its turn when they have arrived', async (t) => {
+  const backend = await startHeadBackend(t, () => {})
+  const upstream = openTestUpstream(t, backend.url, { connectionsMax: 4, connectTimeoutMs: 5_000 })
+  let progress: BodyProgress = 'flowing'
+  const arriving = () => exchange(upstream, { method: 'POST', bodyProgress: () => progress })
+  const first = [arriving(), arriving(), arriving()]
+  await until('three quarters are in use', () => backend.heads.length === 3)
+  const late = exchange(upstream, { method: 'POST', path: '/late', bodyProgress: () => 'flowing' })
+  await tick()
+  t.strictSame(late.events, [])
+  progress = 'whole'
+  await until('it is sent, though none of them is answered', () => late.events.includes('sent'))
+  t.equal(backend.heads.length, 4)
+  for (const { call } of [...first, late]) call.cancel()
 })
 
 t.test('a request cancelled in the queue is never sent, and the next takes its turn', async (t) => {

@@ -36,7 +36,8 @@ export function openHttp2Connections(options: DialOptions): ConnectionOpener {
       return () => false
     }
     waiting.set(events, isNew ? sessionCount : 0)
-    openForWaiting()
+    // Those before it may wait for a new connection, while another has room for this one.
+    serveWaiting()
     return () => {
       if (!waiting.delete(events)) return false
       if (waiting.size > 0) return true

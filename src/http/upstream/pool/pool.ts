@@ -217,6 +217,8 @@ export class Pool {
 
   readonly #onStallTimer = (): void => {
     this.#stallTimer = undefined
+    // Nothing tells when a body has arrived, which makes room for one that waits.
+    this.#serveQueue()
     if (this.#queue.size === 0) return
     endStalled(this.#slots, this.#queue.size, (this.#options.monotonic ?? monotonicClock)())
     this.#stallTimer = setTimeout(this.#onStallTimer, stallCheckMs).unref()

@@ -5,7 +5,10 @@ import { type FrameConnection, startFrameBackend } from '../../h2/frame-backend.
 import { endStream, type Frame, frameTypes } from '../../h2/frames.ts'
 import { exchange, openTestUpstream, request } from '../exchange.ts'
 
-const { NGHTTP2_NO_ERROR, NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_REFUSED_STREAM } = constants
+const { NGHTTP2_NO_ERROR, NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_INTERNAL_ERROR, NGHTTP2_REFUSED_STREAM } =
+  constants
+/** SETTINGS_MAX_CONCURRENT_STREAMS. */
+const streamsMaxSetting = 3
 
 /** A backend that does something with each request once it is whole; `turn` counts them over all connections. */
 async function startBackend(
@@ -164,6 +167,51 @@ t.test('a repeated request takes the place of the first among those that may be 
   })
   const upstream = openTestUpstream(t, backend.url, { protocol: 'http2', connectionsMax: 1 })
   t.equal((await request(upstream, { method: 'POST' })).body, 'ok')
+})
+
+t.test('a reset of one stream costs no connection, and counts against the target', async (t) => {
+  const backend = await startBackend(t, (connection, streamId, turn) => {
+    if (turn === 0) connection.respond(streamId, 'ok')
+    else connection.reset(streamId, NGHTTP2_INTERNAL_ERROR)
+  })
+  const changes: unknown[] = []
+  const passive = { maxFailures: 2, windowMs: 10_000, ejectForMs: 60_000 }
+  const health = { active: undefined, passive }
+  const upstream = openTestUpstream(
+    t,
+    backend.url,
+    { protocol: 'http2', health },
+    { onHealthChange: (change) => changes.push(change) },
+  )
+  await request(upstream)
+  for (const method of ['GET', 'POST'])
+    t.equal((await exchange(upstream, { method }).failure).reason, 'closed-early')
+  t.strictSame(backend.seen, ['0 1', '0 3', '0 5'], 'each was sent once')
+  t.equal(changes.length, 1)
+})
+
+t.test('a request that needs a new connection keeps no other waiting', async (t) => {
+  const backend = await startFrameBackend(t, {
+    settings: undefined,
+    onConnection: (connection) => {
+      // The third says nothing, as one that a balancer accepts for a target that is full.
+      if (connection.index < 2) connection.sendSettings([[streamsMaxSetting, 1]])
+    },
+    onFrame: (connection, { type, streamId }) => {
+      if (type !== frameTypes.headers) return
+      if (connection.index === 0 && streamId === 3) connection.goaway(0, NGHTTP2_NO_ERROR)
+      else if (streamId === 3) connection.respond(streamId, 'ok')
+      // At the same time, so that there are two.
+      else if (connection.index === 1) for (const { respond } of backend.connections) respond(streamId, 'ok')
+    },
+  })
+  const upstream = openHttp2(t, backend.url)
+  await Promise.all([request(upstream), request(upstream)])
+  const repeated = exchange(upstream)
+  await until('it needs another', () => backend.connections.length === 3 || undefined)
+  t.equal((await request(upstream)).body, 'ok')
+  t.strictSame(repeated.events, ['sent'], 'it still waits')
+  repeated.call.cancel()
 })
 
 /** How a target dies, as far as one of its connections shows it. */
