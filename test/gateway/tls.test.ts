@@ -119,3 +119,30 @@ t.test('plain HTTP on the TLS port gets a plain 400, and its connection ends', a
   const refused = gateway.logLines.filter((line) => line.includes('plain HTTP on a TLS port'))
   t.equal(refused.length, 4, 'the log says so')
 })
+
+t.test('a connection that is in its TLS handshake at a shutdown has its request served', async (t) => {
+  const certificate = makeCertificate(t, names)
+  const backend = await startBackend(t)
+  const gateway = await start(t, certificate, {
+    backend: backend.url,
+    config: { shutdown: { drain: '20s' } },
+  })
+  const { secretKey } = await gateway.createAccount()
+  const { socket } = await connectRaw(t, gateway.url)
+  const down = gateway.shutDown()
+  await untilClosed(t, gateway.url)
+  const client = await connectTls(t, gateway.url, { ca: certificate.cert, socket })
+  client.send(`GET /key HTTP/1.1\r\nHost: x\r\nSecretKey: ${secretKey}\r\n\r\n`)
+  t.match(await client.response(), { status: 200, body: 'ok', headers: { connection: 'close' } })
+  client.close()
+  t.equal(await down, true)
+})
+
+t.test('a client that never begins its TLS handshake is closed at the end of a shutdown', async (t) => {
+  const certificate = makeCertificate(t, names)
+  const config = { listen: { requestTimeout: '10m' }, shutdown: { drain: '200ms' } }
+  const gateway = await start(t, certificate, { config })
+  const silent = await connectRaw(t, gateway.url)
+  t.equal(await gateway.shutDown(), true)
+  await silent.ended()
+})

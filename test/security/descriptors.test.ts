@@ -5,7 +5,9 @@ import t, { type Test } from 'tap'
 import { program, type Ready, textOf } from '../cli/run.ts'
 import { createWorkspace } from '../cli/workspace.ts'
 import { readMetrics } from '../gateway/support/metrics.ts'
+import { certificateFiles } from '../gateway/support/tls.ts'
 import { startServer } from '../setup/backend.ts'
+import { makeCertificate } from '../setup/certificates.ts'
 import { until } from '../setup/net.ts'
 
 t.test('the gateway survives running out of file descriptors, and serves afterwards', async (t) => {
@@ -59,6 +61,22 @@ t.test('the gateway running out of file descriptors ejects no target', async (t)
   t.match(log(), /"status":503,.*"code":"upstream-unavailable".*EMFILE/)
   t.notMatch(log(), 'target ejected')
 })
+
+t.test(
+  'connections in their TLS handshake are dropped like others, before descriptors run out',
+  async (t) => {
+    const { tls } = certificateFiles(t, makeCertificate(t, 'IP:127.0.0.1'))
+    const { url, opsUrl, log } = await startWithFewDescriptors(t, { listen: { port: 0, tls } })
+    const { port, hostname } = new URL(url)
+    for (let index = 0; index < 150; index++) {
+      const socket = connect({ port: Number(port), host: hostname }).on('error', () => {})
+      t.teardown(() => socket.destroy())
+    }
+    await until('the others are dropped', () => log().includes('connections dropped'))
+    const dropped = (await readMetrics(opsUrl)).value('gatehouse_connections_dropped_total')
+    t.ok(dropped > 0, 'they are counted')
+  },
+)
 
 /** A gateway that may have 100 file descriptors: it takes twice as many clients as it keeps free for targets. */
 async function startWithFewDescriptors(t: Test, options?: Parameters<typeof createWorkspace>[1]) {

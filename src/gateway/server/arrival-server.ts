@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Server } from 'node:net'
+import type { Server, Socket } from 'node:net'
 import type { TlsOptions } from 'node:tls'
 import type { ClientExchange, OpenConnection } from '#http/client-exchange.ts'
 import type { NameTable } from '#http/message/name-table.ts'
@@ -43,7 +43,7 @@ export interface SharedListenerOptions {
   /** A connection could not be accepted. */
   onAcceptError(error: Error): void
   /** Called for each connection: whether to accept it, given the number of open ones. */
-  mayAccept(openConnections: number): boolean
+  mayAccept(): boolean
   /** A connection was closed immediately, because it was not accepted. */
   onDropped(): void
   /** An HTTP/2 client was cut off for misusing its connection, such as for a flood of frames. */
@@ -80,6 +80,8 @@ export interface ArrivalServer<Incoming = Arrival> {
   readonly servers: readonly [Server, ...Server[]]
   /** The open connections, tunnels included. */
   readonly connections: Pick<DeadlineSweep<OpenConnection>, 'size' | typeof Symbol.iterator>
+  /** Sockets whose connections are not among these yet, as their TLS handshake is not complete. */
+  readonly handshakes: ReadonlySet<Socket>
   /** The number of connections that have been accepted. */
   accepted(): number
   /** The requests that have no complete response yet. */
@@ -205,6 +207,7 @@ export function createArrivalServer<Traffic extends ListenerTraffic, Incoming ex
 
   return {
     servers: listener.servers,
+    handshakes: listener.handshakes,
     accepted: listener.accepted,
     connections,
     openArrivals,

@@ -20,7 +20,7 @@ const idleTurnsMax = 2
  * @returns false if requests were aborted at the deadline
  */
 export async function drainServer(
-  { servers, connections, accepted, startDrain, abortOpen }: ArrivalServer,
+  { servers, connections, handshakes, accepted, startDrain, abortOpen }: ArrivalServer,
   timeoutMs: number,
 ): Promise<boolean> {
   startDrain(timeoutMs)
@@ -28,13 +28,14 @@ export async function drainServer(
   const endsAt = monotonicClock() + timeoutMs
   await acceptBacklog(accepted, Math.min(timeoutMs / 2, backlogTimeoutMs))
   for (const server of servers) server.close()
+  const sockets = () => [...[...connections].map(({ socket }) => socket), ...handshakes]
   const closed = Promise.all(
-    [...connections].map(({ socket }) => new Promise((resolve) => socket.once('close', resolve))),
+    sockets().map((socket) => new Promise((resolve) => socket.once('close', resolve))),
   )
   await isInTime(closed, Math.max(0, endsAt - monotonicClock()))
   const aborted = abortOpen(new GatehouseError('shutting-down'))
   if (aborted > 0) await isInTime(closed, flushTimeoutMs)
-  for (const { socket } of connections) socket.destroy()
+  for (const socket of sockets()) socket.destroy()
   return aborted === 0
 }
 

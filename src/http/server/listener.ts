@@ -29,8 +29,8 @@ interface ListenerOptions
   readonly openSession: SessionOpener['open'] | undefined
   /** A connection could not be accepted, for example for lack of file descriptors; the next one may be. */
   onAcceptError(error: Error): void
-  /** Called for each connection: whether it may be accepted, given the number of open ones. */
-  mayAccept(openConnections: number): boolean
+  /** Called for each connection: whether it may be accepted. */
+  mayAccept(): boolean
   /** A connection was closed at once, as it was not accepted. */
   onDropped(): void
   /** A client sends plain HTTP to a TLS port. @param peerAddress its IP address @returns the response, in ASCII */
@@ -40,6 +40,8 @@ interface ListenerOptions
 interface Listener {
   /** All are to listen on the same port. */
   readonly servers: readonly [Server, ...Server[]]
+  /** What `connections` does not have yet: the sockets of those whose TLS handshake is not complete. */
+  readonly handshakes: ReadonlySet<Socket>
   /** The number of connections that have been accepted; with TLS, before their handshake. */
   accepted(): number
   /**
@@ -69,10 +71,11 @@ export function createListener(options: ListenerOptions): Listener {
     keepAliveInitialDelay: probeDelayMs,
   }
 
+  const handshakes = new Set<Socket>()
   let accepted = 0
 
   function acceptHandle(handle: SocketHandle): void {
-    if (!options.mayAccept(connections.size)) {
+    if (!options.mayAccept()) {
       handle.close()
       options.onDropped()
       return
@@ -83,7 +86,14 @@ export function createListener(options: ListenerOptions): Listener {
     open(new ClientSocket(handle))
   }
 
+  function beginHandshake(socket: Socket): void {
+    handshakes.add(socket)
+    socket.once('close', () => handshakes.delete(socket))
+  }
+
   function accept(socket: Socket): void {
+    const below = socketBelow(socket)
+    if (below) handshakes.delete(below)
     if (openSession && 'alpnProtocol' in socket && socket.alpnProtocol === 'h2') {
       if (socket.remoteAddress === undefined) socket.destroy()
       else keepSession(openSession(socket, unmappedAddress(socket.remoteAddress), undefined))
@@ -120,6 +130,7 @@ export function createListener(options: ListenerOptions): Listener {
   const server = tlsServer ?? createServer(socketOptions)
   server.on(tlsServer ? 'secureConnection' : 'connection', accept)
   server.on('connection', () => void accepted++)
+  tlsServer?.on('connection', beginHandshake)
   // The client failed the handshake, or took too long.
   tlsServer?.on('tlsClientError', (error, socket) => {
     if (isPlainHttp(error))
@@ -140,7 +151,7 @@ export function createListener(options: ListenerOptions): Listener {
     Object.assign(each, { dropMaxConnection: true })
     Object.defineProperty(each, 'maxConnections', {
       // Node reads this for each connection.
-      get: () => (options.mayAccept(connections.size) ? Number.POSITIVE_INFINITY : 0),
+      get: () => (options.mayAccept() ? Number.POSITIVE_INFINITY : 0),
     })
     each.on('drop', () => options.onDropped())
     each.on('error', (error) => {
@@ -159,7 +170,7 @@ export function createListener(options: ListenerOptions): Listener {
     Object.assign(currentOptions, changed, { keepAlive: keepAliveOf(changed.keepAliveTimeoutMs) })
   }
 
-  return { servers, accepted: () => accepted, reconfigure }
+  return { servers, handshakes, accepted: () => accepted, reconfigure }
 }
 
 /** OpenSSL's codes if the first bytes are not TLS; the first two occur for a few methods only. */
@@ -175,9 +186,15 @@ function isPlainHttp(error: Error): boolean {
 
 /** Writes to the socket below TLS, which has failed. */
 function sendUnencrypted(socket: object, text: string): void {
+  const below = socketBelow(socket)
+  if (below?.writable) below.end(text, 'latin1')
+}
+
+/** The socket below TLS, as its connection was accepted; undefined = there is no TLS. */
+function socketBelow(socket: object): Socket | undefined {
   // The cast is sound: it is checked before it is used.
   const { _parent: below } = socket as { readonly _parent?: unknown }
-  if (below instanceof Socket && below.writable) below.end(text, 'latin1')
+  return below instanceof Socket ? below : undefined
 }
 
 /**

@@ -28,7 +28,10 @@ export function createWorkerListeners(
     acceptQueues: config.listen.workers === 1 ? acceptQueuesMax : 1,
     isDraining: () => isDraining,
     ...createConnectionEvents(metrics, log),
-    mayAccept: () => mayAcceptInAll(servers.reduce((sum, { connections }) => sum + connections.size, 0)),
+    mayAccept: () =>
+      mayAcceptInAll(
+        servers.reduce((sum, { connections, handshakes }) => sum + connections.size + handshakes.size, 0),
+      ),
   }
   const main = createGatewayServer({
     ...config.listen,
