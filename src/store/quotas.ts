@@ -150,12 +150,13 @@ export function takeOfQuota(
   const others = new Map([...state.holders].filter(([, { askedAt }]) => now - askedAt < holderGoneMs))
   others.delete(holder)
   const used = state.granted - unused + uncounted
-  // A process that only gives back asks for nothing more.
-  if (needed === 0 && ahead === 0) return { granted: 0, next: { granted: used, holders: others } }
   const heldByOthers = reservedBy(others)
   const room = Math.max(0, limit + Math.min(heldByOthers, quotaSlack(limit)) - used)
   const left = limit - used - needed
-  const reserved = needed > room ? 0 : Math.max(0, reservable(take, { left, heldByOthers }) - kept)
+  // A process that only gives back asks for nothing more, but is kept: it may repeat this take too.
+  const asksForMore = needed + ahead > 0
+  const reserved =
+    asksForMore && needed <= room ? Math.max(0, reservable(take, { left, heldByOthers }) - kept) : 0
   const granted = Math.min(needed, room) + reserved
   const next = others.set(holder, { reserved: kept + reserved, sequence, granted, askedAt: now })
   return { granted, next: { granted: used + granted, holders: next } }

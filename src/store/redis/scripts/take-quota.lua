@@ -27,21 +27,16 @@ for i = 1, #fields, 2 do
 end
 if repeated then return { repeated, total } end
 for _, field in ipairs(gone) do redis.call('HDEL', KEYS[1], field) end
-local granted = 0
-if needed == 0 and ahead == 0 then
-  redis.call('HDEL', KEYS[1], own)
-else
-  local room = math.max(0, limit + math.min(held, slack) - used)
-  local left = limit - used - needed
-  local reserved = 0
-  if needed <= room then
-    local few = math.min(math.floor(slack / holders), slack - held, math.floor(left / (2 * holders)))
-    local many = math.min(ahead, math.floor(percent / holders), percent - held, math.floor(left / (32 * holders)))
-    reserved = math.max(0, math.max(few, many) - kept)
-  end
-  granted = math.min(needed, room) + reserved
-  redis.call('HSET', KEYS[1], own, string.format('%.0f %s %.0f %.0f', kept + reserved, ARGV[9], granted, now))
+local room = math.max(0, limit + math.min(held, slack) - used)
+local left = limit - used - needed
+local reserved = 0
+if needed + ahead > 0 and needed <= room then
+  local few = math.min(math.floor(slack / holders), slack - held, math.floor(left / (2 * holders)))
+  local many = math.min(ahead, math.floor(percent / holders), percent - held, math.floor(left / (32 * holders)))
+  reserved = math.max(0, math.max(few, many) - kept)
 end
+local granted = math.min(needed, room) + reserved
+redis.call('HSET', KEYS[1], own, string.format('%.0f %s %.0f %.0f', kept + reserved, ARGV[9], granted, now))
 redis.call('HSET', KEYS[1], 'granted', string.format('%.0f', used + granted))
 redis.call('PEXPIREAT', KEYS[1], ARGV[8])
 return { granted, used + granted }
