@@ -83,12 +83,11 @@ export function withCorsHeaders(headers: readonly string[], { origin }: CorsHead
   return kept
 }
 
-/** `*` is left out: for a request with credentials it is a literal name. */
 function addExposedNames(names: Map<string, string>, value: string): void {
   for (const part of value.split(',')) {
     const name = part.trim()
     const lower = name.toLowerCase()
-    if (name !== '' && name !== '*' && !names.has(lower)) names.set(lower, name)
+    if (name !== '' && !names.has(lower)) names.set(lower, name)
   }
 }
 
