@@ -62,6 +62,15 @@ export function allowanceFields(allowances: readonly Allowance[]): Readonly<Reco
   }
 }
 
+/** The same as field lines. @param allowances undefined = no limit applies */
+export function allowanceLines(allowances: readonly Allowance[] | undefined): string {
+  if (allowances === undefined) return ''
+  let lines = ''
+  const fields = allowanceFields(allowances)
+  for (const name in fields) lines += `${name}: ${fields[name]}\r\n`
+  return lines
+}
+
 function policyItem({ policy, limit, windowMs }: Allowance): string {
   return `"${policy}";q=${limit};w=${wholeSeconds(windowMs)}`
 }

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { startBoth } from '../setup/both.ts'
 import { storeDrivers } from '../setup/gateway.ts'
-import { until } from '../setup/net.ts'
+import { freePort, until } from '../setup/net.ts'
 import { ask } from './support/ask.ts'
 
 const routes = [
@@ -22,6 +22,57 @@ const routes = [
   },
 ]
 const plans = { small: { quota: { limit: 5, per: 'day' }, rateLimit: { limit: 100, per: '1m' } } }
+
+t.test('an error after a request was counted says what is left too', async (t) => {
+  const refusing = `http://127.0.0.1:${await freePort()}`
+  const limited = { auth: 'none', rateLimit: { limit: 5, per: '1h', by: 'ip' } }
+  const { gateway } = await startBoth(t, {
+    config: {
+      upstreams: { backend: { targets: [{ url: refusing }] } },
+      routes: [
+        { name: 'small', path: '/small', upstream: 'backend', maxBody: '1KiB', ...limited },
+        { name: 'down', path: '/down', upstream: 'backend', ...limited },
+      ],
+    },
+  })
+  for (const [line, lines, status] of [
+    ['POST /small', ['Content-Length: 1025'], 413],
+    ['GET /down', [], 502],
+  ] as const) {
+    const { headers, ...answer } = await ask(t, gateway.url, line, lines)
+    t.equal(answer.status, status)
+    t.equal(headers['ratelimit-policy'], '"rate";q=5;w=3600')
+    t.equal(headers['ratelimit-remaining'], '4')
+  }
+})
+
+t.test('a page for a person says when to come again, as problem+json does', async (t) => {
+  const browser = { cookie: true, signIn: true }
+  const { gateway } = await startBoth(t, {
+    config: {
+      portal: { enabled: true },
+      accessCookie: { enabled: true },
+      routes: [
+        {
+          ...{ name: 'app', path: '/app', upstream: 'backend', auth: 'any', browser },
+          rateLimit: { limit: 1, per: '1h' },
+        },
+      ],
+    },
+  })
+  const { secretKey } = await gateway.createAccount()
+  const get = (accept: string) =>
+    ask(t, gateway.url, 'GET /app', [`SecretKey: ${secretKey}`, `Accept: ${accept}`])
+  t.equal((await get('text/html')).status, 200)
+  for (const accept of ['application/json', 'text/html']) {
+    const { status, headers } = await get(accept)
+    t.equal(status, 429)
+    t.match(headers['content-type'], accept === 'text/html' ? 'text/html' : 'application/problem+json')
+    t.match(headers['retry-after'], /^\d+$/)
+    t.equal(headers['ratelimit-policy'], '"rate";q=1;w=3600')
+    t.equal(headers['ratelimit-remaining'], '0')
+  }
+})
 
 for (const driver of storeDrivers) {
   t.test(`${driver}: answers say what is left of the rate, the rate of the plan and the quota`, async (t) => {

@@ -1,8 +1,7 @@
 import type { ResponseHead } from '#http/outgoing/response-head.ts'
 import { withoutFields } from '#http/request-head.ts'
 import type { Target } from '#http/upstream/target.ts'
-import type { Allowance } from '#platform/errors/gatehouse-error.ts'
-import { allowanceFields } from '#platform/http.ts'
+import { allowanceLines } from '#platform/http.ts'
 import { withGatewayCors } from '../arrival/cors.ts'
 import { withoutReplaced } from '../routes/response-fields.ts'
 import type { ForwardedRequest } from './forwarded-request.ts'
@@ -80,14 +79,6 @@ export function clientTrailerLines(
 /** A backend's own words about limits would contradict those of the gateway. */
 const limitField = /\nratelimit(?:-policy|-limit|-remaining|-reset)?:/i
 const limitName = /^ratelimit(?:-policy|-limit|-remaining|-reset)?$/
-
-function allowanceLines(allowances: readonly Allowance[] | undefined): string {
-  if (allowances === undefined) return ''
-  let lines = ''
-  const fields = allowanceFields(allowances)
-  for (const name in fields) lines += `${name}: ${fields[name]}\r\n`
-  return lines
-}
 
 /** The lines of `forwardedResponseLines`, with the cookie of a sticky client and the renewed access cookie. */
 export function responseLinesWithCookies(

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { type RequestHead, valuesOf } from '#http/request-head.ts'
 import type { Carriers } from '#identity/carriers.ts'
 import { type ErrorCode, errorDefinitions } from '#platform/errors/codes.ts'
-import type { ExceededRate, GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { allowanceFields, dateLine, wholeSeconds } from '#platform/http.ts'
 import { errorDocument, errorPageStyle } from '#platform/pages/html.ts'
 import { copyString, unicodeEscape } from '#platform/text.ts'
@@ -119,7 +119,7 @@ export interface ProblemContext extends ChallengeContext {
 
 export function describeProblem(error: GatehouseError, context: ProblemContext): Problem {
   const { requestId, sentStatus: status = error.status } = context
-  const { code, title, detail, errors, allow, rate, nonce } = error
+  const { code, title, detail, errors, allow, nonce } = error
   return {
     status,
     headers: {
@@ -127,17 +127,18 @@ export function describeProblem(error: GatehouseError, context: ProblemContext):
       'Cache-Control': 'no-store',
       ...(hasChallenge(error) && { 'WWW-Authenticate': challenges(code, context) }),
       ...(allow && { Allow: allow.join(', ') }),
-      ...(rate && rateHeaders(rate)),
       ...(nonce !== undefined && { 'DPoP-Nonce': nonce }),
-      ...(error.status === 503 && { 'Retry-After': String(retryAfterS) }),
+      ...waitHeaders(error),
       'X-Request-Id': requestId,
     },
     body: `${JSON.stringify({ type: `urn:gatehouse:${code}`, title, status, code, detail, requestId, errors })}\n`,
   }
 }
 
-function rateHeaders(rate: ExceededRate): Readonly<Record<string, string>> {
-  return { 'Retry-After': String(wholeSeconds(rate.retryMs)), ...allowanceFields([rate]) }
+/** When the request may be sent again, and the limit that it has exceeded. */
+function waitHeaders({ rate, status }: GatehouseError): Readonly<Record<string, string>> {
+  if (rate) return { 'Retry-After': String(wholeSeconds(rate.retryMs)), ...allowanceFields([rate]) }
+  return status === 503 ? { 'Retry-After': String(retryAfterS) } : {}
 }
 
 export interface ProblemText {
@@ -210,9 +211,10 @@ export function renderErrorPage(
 ): ProblemText {
   const { status, title, detail, code } = error
   const link = portalLink === undefined ? undefined : { href: portalLink, text: 'Go to the portal' }
+  const waitLines = Object.entries(waitHeaders(error)).map(([name, value]) => `${name}: ${value}`)
   const page = errorDocument({ status, title, detail, code, requestId, link }).text
   return {
-    lines: [...fixedLines, `X-Request-Id: ${requestId}`].map((line) => `${line}\r\n`).join(''),
+    lines: [...fixedLines, ...waitLines, `X-Request-Id: ${requestId}`].map((line) => `${line}\r\n`).join(''),
     body: page.replaceAll(/[^\n -~]/gu, (character) => `&#${character.codePointAt(0)};`),
   }
 }

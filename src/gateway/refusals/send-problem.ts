@@ -3,7 +3,7 @@ import type { ClientExchange } from '#http/client-exchange.ts'
 import { BodyTooSlow, HeadTooLarge, type MalformedMessage, type Unreadable } from '#http/request-head.ts'
 import { createCarriers, proofCarrier } from '#identity/carriers.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { STATUS_CODES } from '#platform/http.ts'
+import { allowanceLines, STATUS_CODES } from '#platform/http.ts'
 import { type Arrival, credentialsOf, type GatedArrival } from '../arrival/arrival.ts'
 import { arrivalOf } from '../arrival/endpoint-arrival.ts'
 import { recordFailure, recordStatus } from '../arrival/outcome.ts'
@@ -27,16 +27,23 @@ import {
  */
 export function createProblem(arrival: GatedArrival, error: GatehouseError): Problem {
   recordFailure(arrival.outcome, error)
-  return describeProblem(error, contextOf(arrival))
+  return describeProblem(error, contextOf(arrival, error))
 }
 
 /** What a problem depends on besides its error. */
-function contextOf(arrival: GatedArrival, isRegistry = false, sentStatus?: number): ProblemContext {
+function contextOf(
+  arrival: GatedArrival,
+  { rate }: GatehouseError,
+  isRegistry = false,
+  sentStatus?: number,
+): ProblemContext {
   const { outcome, requestId, carriers } = arrival
-  const { access, corsHeaders } = outcome
+  const { access, corsHeaders, allowances } = outcome
   const credentials = credentialsOf(arrival)
   const isProof = credentials.kind === 'bearer' && credentials.carrier === proofCarrier
-  return { requestId, access, carriers, isRegistry, isProof, sentStatus, extraLines: corsHeaders?.lines }
+  // A request that has exceeded a limit tells of that one alone.
+  const extraLines = (corsHeaders?.lines ?? '') + (rate ? '' : allowanceLines(allowances))
+  return { requestId, access, carriers, isRegistry, isProof, sentStatus, extraLines }
 }
 
 /** Answers a request to one of the gateway's own endpoints with a problem, or aborts a started response. */
@@ -78,7 +85,7 @@ export function answerProblem(arrival: Arrival, error: GatehouseError, sentStatu
     return
   }
   const isRegistry = isRegistryPath(outcome.destination?.target.path, carriers)
-  const text = problemText(error, contextOf(arrival, isRegistry, sentStatus))
+  const text = problemText(error, contextOf(arrival, error, isRegistry, sentStatus))
   writeAnswer(exchange, sentStatus ?? error.status, text)
 }
 
@@ -99,9 +106,9 @@ export function answerErrorPage(
   const { exchange, outcome, requestId } = arrival
   recordFailure(outcome, error)
   recordStatus(outcome, error.status)
-  const challenge = challengeLines(error, contextOf(arrival))
+  const context = contextOf(arrival, error)
   const page = renderErrorPage(error, requestId, portalLink)
-  const lines = extraLines + challenge + (outcome.corsHeaders?.lines ?? '')
+  const lines = extraLines + challengeLines(error, context) + context.extraLines
   writeAnswer(exchange, error.status, completeText(page, lines))
 }
 
