@@ -137,7 +137,7 @@ export function parsePortalAccess(text: string): PortalAccess {
   return portalAccessOf(JSON.parse(text) as PortalRecord)
 }
 
-/** Consecutive wrong passwords of an account, since a known client signed in or a new password was set. */
+/** Consecutive wrong passwords and codes of an account, since a known client signed in or a new password ended them. */
 export interface PasswordFailures {
   readonly total: number
   /** The failures of each known client, by its ID. */

@@ -9,7 +9,8 @@ import type { Visitor } from './sessions.ts'
 export interface PortalStore extends SecondFactorStore {
   /**
    * Without the old password as proof, the sealed copies of the account's earlier keys are dropped, unless nobody has
-   * used the account in the portal yet. `refused`: the proof is not, or no longer, valid.
+   * used the account in the portal yet. A new password ends the count of wrong ones; with a second factor, only one
+   * that is set without proof or by a set-up link. `refused`: the proof is not, or no longer, valid.
    */
   readonly setPassword: AccountVerb<PasswordChange, 'set' | 'refused' | 'unknown'>
   /**

@@ -9,6 +9,7 @@ import type {
   PasskeyUse,
   PasskeyUsed,
   PasswordChange,
+  PasswordProof,
   SecondFactorUse,
 } from '../portal.ts'
 import {
@@ -47,10 +48,17 @@ export function withPassword(
     password,
     // An earlier link would grant access to somebody who is to be locked out.
     ...((isLink || endsSessions) && { setupLink: undefined, resetLink: undefined }),
-    // Failures against the old password say nothing about the new one.
-    ...((isLink || endsSessions) && { failures: undefined }),
+    ...((isLink || endsSessions) && endsFailures(portal, proof) && { failures: undefined }),
     ...(endsSessions && { epoch: portal.epoch + 1 }),
   })
+}
+
+/**
+ * Failures against the old password say nothing about the new one. But with a second factor some are guesses at its
+ * codes: of these, neither the mailbox nor the password may grant more.
+ */
+function endsFailures({ secondFactor }: PortalAccess, proof: PasswordProof | undefined): boolean {
+  return secondFactor === undefined || proof === undefined || proof.kind === 'setup-link'
 }
 
 function withoutSealedKeys(account: Account): Account {

@@ -7,6 +7,7 @@ import {
   secondFactorPolicies,
 } from '#identity/second-factor/second-factors.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { createLinkToken } from '#platform/secrets/link-tokens.ts'
 import type { Account } from '#store/accounts.ts'
 import { noPortalAccess } from '#store/portal-access.ts'
 import { listAudit } from '../../store/portal-samples.ts'
@@ -31,13 +32,8 @@ async function openProtected(t: Test, options: Parameters<typeof openPeople>[1] 
 
   const current = (): Promise<Account> => acts.accounts.get(id)
   /** The password, up to the code. */
-  async function pending(clientTokens: readonly string[] = []): Promise<string> {
-    const error = await signIn
-      .signIn({ email, password, clientTokens }, visitor)
-      .catch((error: unknown) => error)
-    if (!(error instanceof SecondFactorNeeded)) throw error
-    return error.pending
-  }
+  const pending = (clientTokens: readonly string[] = []) =>
+    pendingOf(signIn.signIn({ email, password, clientTokens }, visitor))
   const sendCode = (pending: string, code: string, clientTokens: readonly string[] = []) =>
     signIn.signInWithSecondFactor({ pending, given: code, clientTokens }, visitor)
 
@@ -57,6 +53,13 @@ async function openProtected(t: Test, options: Parameters<typeof openPeople>[1] 
     pending,
     sendCode,
   }
+}
+
+/** What stands for the right password of an attempt that needs a code. */
+async function pendingOf(attempt: Promise<unknown>): Promise<string> {
+  const error = await attempt.catch((error: unknown) => error)
+  if (!(error instanceof SecondFactorNeeded)) throw error
+  return error.pending
 }
 
 const wrong = { code: 'request-invalid', errors: [{ field: 'code' }] }
@@ -131,6 +134,47 @@ t.test('wrong codes count as wrong passwords, and a right password does not make
   t.equal(guesses, 80, 'those of strangers')
   await t.rejects(pending(), { code: 'too-many-failures' })
 })
+
+t.test('a mailbox and the old password bring no more guesses at codes', async (t) => {
+  const { pending, sendCode, signIn, store, time, email, id, signedIn, current } = await openProtected(t)
+  const guesses = async (times: number, token: string) => {
+    for (let count = 0; count < times; count++) await t.rejects(sendCode(token, 'not a code'), wrong)
+  }
+  async function resetByMail(to: string) {
+    const { token, digest } = createLinkToken('reset', id)
+    await store.setResetLink(id, { digest, expiresAt: time.now + 60_000, sentTo: email })
+    await signIn.redeemLink({ token, password: to }, visitor)
+    return pendingOf(signIn.signIn({ email, password: to }, visitor))
+  }
+  await guesses(40, await pending())
+  await guesses(39, await resetByMail('another password'))
+  const viewer = { ...signedIn, account: await current() }
+  await signIn.changePassword(viewer, { current: 'another password', password: 'a third password' }, visitor)
+  t.equal((await current()).portal.failures?.total, 79)
+  await guesses(1, await resetByMail('a fourth password'))
+  await t.rejects(resetByMail('a fifth password'), { code: 'too-many-failures' })
+})
+
+t.test(
+  'who has forgotten the password signs in with a new one and a code, which clears the failures',
+  async (t) => {
+    const { sendCode, codeAt, signIn, store, time, email, id, signedIn, current } = await openProtected(t)
+    const clientTokens = [signedIn.clientToken]
+    for (let count = 0; count < 3; count++)
+      await t.rejects(signIn.signIn({ email, password: 'forgotten', clientTokens }, visitor), {
+        code: 'credentials-invalid',
+      })
+    const { token, digest } = createLinkToken('reset', id)
+    await store.setResetLink(id, { digest, expiresAt: time.now + 60_000, sentTo: email })
+    await signIn.redeemLink({ token, password: 'another password' }, visitor)
+    t.equal((await current()).portal.failures?.total, 3)
+    const right = await pendingOf(
+      signIn.signIn({ email, password: 'another password', clientTokens }, visitor),
+    )
+    t.match(await sendCode(right, codeAt(time.now), clientTokens), { account: { email } })
+    t.equal((await current()).portal.failures, undefined)
+  },
+)
 
 t.test('once strangers have used up their guesses no code of theirs is looked at', async (t) => {
   const { pending, sendCode, codeAt, time, store, id } = await openProtected(t)

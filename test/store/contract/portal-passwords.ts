@@ -2,7 +2,7 @@ import type { Test } from 'tap'
 import type { PasswordChange } from '#store/portal.ts'
 import type { EmailLink } from '#store/portal-access.ts'
 import { type NewPlace, openMany, runCase } from '../place.ts'
-import { newDigest, startPortalSession } from '../portal-samples.ts'
+import { newDigest, newPasskey, startPortalSession } from '../portal-samples.ts'
 import { createAccount, newSecretKey, now, plain, second } from '../samples.ts'
 
 const link = () => ({ digest: newDigest(), expiresAt: now + second })
@@ -236,6 +236,46 @@ export function portalPasswordCases(t: Test, newPlace: NewPlace): void {
       t.equal((await store.findAccount(id))?.portal.failures?.total, 1)
       await store.setPassword(id, { password: 'y', proof: undefined, endsSessions: true })
       t.equal((await store.findAccount(id))?.portal.failures, undefined)
+    },
+  )
+
+  runCase(
+    t,
+    newPlace,
+    'with a second factor only an operator or an Admin ends the count with a new password',
+    async (t, _place, store) => {
+      const { id } = await createAccount(store)
+      const failures = async () => (await store.findAccount(id))?.portal.failures?.total ?? 0
+      const linked = async (kind: 'setup-link' | 'reset-link') => {
+        const { digest, expiresAt } = link()
+        await (kind === 'setup-link' ? store.setSetupLink : store.setResetLink)(id, { digest, expiresAt })
+        return { kind, digest, now } as const
+      }
+      const proofs: Readonly<Record<string, () => Promise<PasswordChange['proof']>>> = {
+        'a mailed link': () => linked('reset-link'),
+        'the old password': async () => ({ kind: 'password', password: 'p' }),
+        'a set-up link': () => linked('setup-link'),
+        'a command': async () => undefined,
+      }
+      const ends = async () => {
+        const ending: string[] = []
+        for (const [name, proof] of Object.entries(proofs)) {
+          await store.countPasswordAttempt(id, undefined)
+          const change = { password: 'p', proof: await proof(), endsSessions: true }
+          t.equal(await store.setPassword(id, change), 'set', name)
+          if ((await failures()) === 0) ending.push(name)
+        }
+        return ending
+      }
+      await store.setPassword(id, { password: 'p', proof: undefined, endsSessions: true })
+      t.strictSame(await ends(), Object.keys(proofs), 'without one')
+      const recoveryDigests = ['a']
+      await store.enableSecondFactor(id, { sealed: 's', enabledAt: now, lastStep: 1, recoveryDigests })
+      t.strictSame(await ends(), ['a set-up link', 'a command'], 'with an app')
+      await store.disableSecondFactor(id, 'all')
+      const passkey = newPasskey()
+      await store.addPasskey(id, { passkey, challengeAt: now, recoveryDigests, passkeysMax: 1 })
+      t.strictSame(await ends(), ['a set-up link', 'a command'], 'with a passkey')
     },
   )
 
