@@ -40,8 +40,10 @@ export function createPortalCookies({ path, isSecure, isAlone, tokens }: PortalC
   const name = sessionCookieName({ isSecure, isAlone })
   const formName = `${prefix}${formCookie}`
   const clientName = `${prefix}${clientCookie}`
+  /** @param below what the cookie is for, below the portal; default: all of it */
+  const pathOf = (below = '') => (prefix === '__Host-' ? '/' : `${path}${below}`)
   const attributes = {
-    path: prefix === '__Host-' ? '/' : path,
+    path: pathOf(),
     httpOnly: true,
     secure: isSecure,
     sameSite: 'strict',
@@ -70,6 +72,9 @@ export function createPortalCookies({ path, isSecure, isAlone, tokens }: PortalC
   return {
     path,
     isSecure,
+    /** What the names of all these cookies begin with. */
+    prefix,
+    pathOf,
     /** The session token of a request; undefined if there is none. */
     readSession: (request: PortalRequest): string | undefined => request.cookies.get(name) || undefined,
     readClientTokens,

@@ -28,12 +28,10 @@ export interface SealedCookieParts {
 
 export function createSealedCookies(
   sealer: Sealer,
-  { path: base, isSecure }: Pick<PortalCookies, 'path' | 'isSecure'>,
+  { prefix, pathOf, isSecure }: Pick<PortalCookies, 'prefix' | 'pathOf' | 'isSecure'>,
 ) {
-  const prefix = isSecure ? '__Secure-' : ''
-
-  function attributesOf({ sameSite, path = '' }: SealedCookieAttributes) {
-    return { path: base + path, httpOnly: true, secure: isSecure, sameSite } as const
+  function attributesOf({ sameSite, path }: SealedCookieAttributes) {
+    return { path: pathOf(path), httpOnly: true, secure: isSecure, sameSite } as const
   }
 
   return {

@@ -1,6 +1,10 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { tempFolder } from '../cli/run.ts'
 import { startBoth } from '../setup/both.ts'
 import type { TestGateway } from '../setup/gateway.ts'
+import { clientId, clientSecret, startOpenIdProvider } from '../setup/openid-provider.ts'
 import { rawRequest } from '../setup/raw-client.ts'
 import { assertProblem } from './support/problem.ts'
 
@@ -10,11 +14,11 @@ const notFound = { status: 404, code: 'route-not-found' }
 const password = 'correct horse battery staple'
 
 /** A gateway that has the portal on a host of its own. */
-async function start(t: Test) {
+async function start(t: Test, portal: object = {}) {
   const { backend, gateway } = await startBoth(t, {
     config: {
       publicUrl: `https://${apiHost}`,
-      portal: { host: 'Portal.example.com' },
+      portal: { host: 'Portal.example.com', ...portal },
       cors: { origins: ['https://app.example.com'] },
       routes: [{ name: 'everything', path: '/', upstream: 'backend', auth: 'none' }],
     },
@@ -82,6 +86,31 @@ t.test('links lead to the portal host, and its cookies are of that host alone', 
   const cookie = session.map((line) => line.split(';', 1)[0]).join('; ')
   t.equal((await ask(portalHost, 'GET /portal/integration', [`Cookie: ${cookie}`])).status, 200)
   t.match(await explain(gateway, cookie), 'the session cookie decides')
+})
+
+t.test('a sign-in at a provider is bound to the browser by a cookie of the portal host alone', async (t) => {
+  const provider = await startOpenIdProvider(t)
+  const secretFile = join(tempFolder(t), 'client-secret')
+  writeFileSync(secretFile, clientSecret)
+  const { ask } = await start(t, {
+    oidc: { issuer: provider.url, clientId, clientSecret: { file: secretFile }, label: 'Example ID' },
+  })
+  const begun = await ask(portalHost, 'GET /portal/sign-in/oidc')
+  const cookie = begun.headers['set-cookie'] ?? ''
+  t.match(
+    cookie,
+    /^__Host-gatehouse-sign-in-0=[\w-]+; Max-Age=600; Path=\/; HttpOnly; Secure; SameSite=Lax$/m,
+  )
+  const state = new URL(begun.headers.location ?? '').searchParams.get('state') ?? ''
+  const callback = `GET /portal/sign-in/oidc/callback?${new URLSearchParams({ state, code: 'x', iss: provider.url })}`
+  const [own = ''] = /gatehouse-sign-in-0=[\w-]+/.exec(cookie) ?? []
+  const asked = () => provider.requests.filter((line) => line === 'POST /token').length
+  for (const prefix of ['', '__Secure-']) {
+    t.equal((await ask(portalHost, callback, [`Cookie: ${prefix}${own}`])).status, 403, `planted: ${prefix}`)
+    t.equal(asked(), 0, 'the provider is not asked')
+  }
+  await ask(portalHost, callback, [`Cookie: __Host-${own}`])
+  t.equal(asked(), 1)
 })
 
 /** What `explain` says of the page. */

@@ -1,21 +1,30 @@
 import t from 'tap'
 import { createSealer } from '#platform/secrets/sealing.ts'
-import type { PortalRequest } from '#portal/portal-request.ts'
+import { createPortalCookies } from '#portal/cookies.ts'
+import { createFlashNotices } from '#portal/forms/flash-notices.ts'
+import type { CookieAttributes, PortalRequest } from '#portal/portal-request.ts'
 import { createSealedCookies } from '#portal/sealed-cookies.ts'
+import { translationOf } from '#portal/texts/texts.ts'
 
 /** The jar of a browser that keeps what it gets. */
 function openJar() {
   const jar = new Map<string, string>()
+  const attributesOf = new Map<string, CookieAttributes>()
   const cookies: PortalRequest['cookies'] = {
     get: (name) => jar.get(name),
-    set: (name, value) => void (value === '' ? jar.delete(name) : jar.set(name, value)),
+    set: (name, value, attributes) => {
+      attributesOf.set(name, attributes)
+      if (value === '') jar.delete(name)
+      else jar.set(name, value)
+    },
   }
   // The cast is sound: only the cookies of a request are used.
-  return { jar, request: { cookies } as PortalRequest }
+  return { jar, attributesOf, request: { cookies } as PortalRequest }
 }
 
 const attributes = { sameSite: 'strict', maxAgeS: 60 } as const
-const place = { path: '/portal', isSecure: false }
+const path = '/portal'
+const place = createPortalCookies({ path, isSecure: false, isAlone: false, tokens: undefined })
 
 t.test('a sealed cookie is read only by its name and with the same key', async (t) => {
   const { jar, request } = openJar()
@@ -44,4 +53,35 @@ t.test('what browsers would not keep is not set', async (t) => {
   for (const length of [longest + 1, longest * 100])
     t.equal(cookies.set(request, 'b', { a: 'x'.repeat(length) }, attributes), false)
   t.equal(jar.has('b'), false)
+})
+
+t.test('on a host of its own the portal takes nothing that another host of the domain can set', async (t) => {
+  const { jar, attributesOf, request } = openJar()
+  const cookies = createPortalCookies({ path, isSecure: true, isAlone: true, tokens: undefined })
+  const sealed = createSealedCookies(createSealer(Buffer.alloc(32, 1)), cookies)
+  const notices = createFlashNotices(cookies)
+  const { texts } = translationOf('en')
+  sealed.set(request, 'a', { of: 'a' }, { ...attributes, path: '/sign-in' })
+  notices.set(request, 'password-changed')
+  t.strictSame([...jar.keys()], ['__Host-a', '__Host-gatehouse-notice'])
+  // Browsers drop a __Host- cookie with another path.
+  t.match(attributesOf.get('__Host-a'), { path: '/', secure: true, httpOnly: true })
+  t.match(attributesOf.get('__Host-gatehouse-notice'), { path: '/', secure: true, httpOnly: true })
+
+  const own = [...jar]
+  t.strictSame(sealed.read(request, 'a'), { of: 'a' })
+  t.ok(notices.take(request, texts))
+  sealed.clear(request, 'a', { ...attributes, path: '/sign-in' })
+  t.strictSame([...jar], [], 'they are cleared where they are')
+  t.match(
+    [...attributesOf.values()],
+    [
+      { path: '/', maxAge: 0 },
+      { path: '/', maxAge: 0 },
+    ],
+  )
+  for (const [name, value] of own)
+    for (const prefix of ['', '__Secure-']) jar.set(name.replace('__Host-', prefix), value)
+  t.equal(sealed.read(request, 'a'), undefined)
+  t.equal(notices.take(request, texts), undefined)
 })

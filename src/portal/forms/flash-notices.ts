@@ -28,17 +28,22 @@ const otherKinds: Readonly<Partial<Record<NoticeName, NoticeKind>>> = {
 const lifetimeS = 60
 
 /** Flash messages: a cookie carries the name of a notice to the next page. */
-export function createFlashNotices({ path, isSecure }: Pick<PortalCookies, 'path' | 'isSecure'>) {
-  const attributes = { path, httpOnly: true, secure: isSecure, sameSite: 'strict' } as const
+export function createFlashNotices({
+  prefix,
+  pathOf,
+  isSecure,
+}: Pick<PortalCookies, 'prefix' | 'pathOf' | 'isSecure'>) {
+  const cookieName = `${prefix}${noticeCookieName}`
+  const attributes = { path: pathOf(), httpOnly: true, secure: isSecure, sameSite: 'strict' } as const
   return {
     set: ({ cookies }: PortalRequest, name: NoticeName): void => {
-      cookies.set(noticeCookieName, name, { ...attributes, maxAge: lifetimeS })
+      cookies.set(cookieName, name, { ...attributes, maxAge: lifetimeS })
     },
     /** Returns the pending notice, and clears it. */
     take: ({ cookies }: PortalRequest, { notices }: Texts): PageNotice | undefined => {
-      const name = cookies.get(noticeCookieName)
+      const name = cookies.get(cookieName)
       if (name === undefined) return undefined
-      cookies.set(noticeCookieName, '', { ...attributes, ...cleared })
+      cookies.set(cookieName, '', { ...attributes, ...cleared })
       return isNameIn(notices, name) ? { kind: otherKinds[name] ?? 'good', text: notices[name] } : undefined
     },
   }
