@@ -66,7 +66,10 @@ export interface PasswordCheckOptions {
  * response does not tell whether it was right (docs/decisions/0016-portal.md).
  */
 const attemptsPerFailure = 3
-/** An unknown e-mail is rejected after as many attempts as an account, which would otherwise reveal accounts. */
+/**
+ * An unknown e-mail is rejected after as many attempts as an account, which would otherwise reveal accounts. Unlike an
+ * account's, its count ends with time, as strangers can make up e-mails without end (docs/decisions/0023-guessing.md).
+ */
 const unknownEmailRate: Rate = { limit: passwordFailuresMax.byStrangers, perMs: dayMs }
 /** Which of several failures in a row are audited: few, so that guessing does not displace other entries. */
 const auditedFailures: ReadonlySet<number> = new Set([
