@@ -23,6 +23,9 @@ export type MonotonicClock = () => MonotonicMs
 /** The global `performance` is a getter, too slow for each request. */
 export const monotonicClock: MonotonicClock = () => performance.now()
 
+/** Times of the system clocks of two instances are compared as if the clocks may differ by this much. */
+export const clocksApartMs = 60_000
+
 // A day here is a UTC day, as a whole number of days since 1970.
 
 export const dayMs = 86_400_000

@@ -1,4 +1,4 @@
-import type { EpochMs } from '#platform/time.ts'
+import { clocksApartMs, type EpochMs } from '#platform/time.ts'
 
 /** One entry of the audit log: who did what to whom, when, and from where. Never a secret. */
 export interface AuditEntry {
@@ -127,8 +127,7 @@ export function matchesFilter({ at, action, actor, target }: AuditEntry, filter:
   })
 }
 
-/** How far the clocks of instances, which write entries in one order, may be apart. */
-const clocksApartMs = 60_000
+// Instances write entries in one order, each by its own clock.
 
 /** Whether nothing further back can match, as the entries are older than the filter wants. */
 export function isPast(entries: readonly AuditEntry[], { from = 0 }: AuditFilter): boolean {

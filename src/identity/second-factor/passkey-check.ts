@@ -3,7 +3,7 @@ import { createAuditEntryFactory } from '#accounts/audit-log.ts'
 import { clientNetwork } from '#platform/addresses.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import { createMac, type KeySource } from '#platform/secrets/sealing.ts'
-import type { Clock } from '#platform/time.ts'
+import { type Clock, clocksApartMs } from '#platform/time.ts'
 import type { Account, AccountReader } from '#store/accounts.ts'
 import type { AuditStore } from '#store/audit.ts'
 import type { SecondFactorStore } from '#store/portal.ts'
@@ -169,8 +169,6 @@ interface PasskeyChallenges {
 export const voidChallenge = 'the challenge is not of this flow, or too old'
 
 export const challengeLifetimeMs = 5 * 60_000
-/** The clocks of two instances may differ by this much. */
-const clocksApartMs = 60_000
 const pattern = /^(\d{1,16})\.([\w-]{22})\.([\w-]{43})$/
 
 /** @param keys sign the challenges; derived from the sealing keys */

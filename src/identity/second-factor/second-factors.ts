@@ -11,7 +11,7 @@ import {
   stepOfCode,
 } from '#platform/secrets/one-time-codes.ts'
 import { createMac, type KeySource, keysOf, type Sealer } from '#platform/secrets/sealing.ts'
-import type { Clock } from '#platform/time.ts'
+import { type Clock, clocksApartMs } from '#platform/time.ts'
 import { type Account, type AccountReader, adminRole } from '#store/accounts.ts'
 import type { AuditAction } from '#store/audit-entry.ts'
 import type { SecondFactorStore, SecondFactorUse } from '#store/portal.ts'
@@ -191,7 +191,7 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
   async function findPending(pending: string): Promise<Account | undefined> {
     const [, id, at = '', signature = ''] = pendingPattern.exec(pending) ?? []
     const age = clock() - Number(at)
-    if (id === undefined || age < 0 || age >= pendingLifetimeMs) return undefined
+    if (id === undefined || age < -clocksApartMs || age >= pendingLifetimeMs) return undefined
     const account = await store.findAccount(id)
     return account && pendingMac.isValid(pendingText(account, at), signature) ? account : undefined
   }
