@@ -182,11 +182,7 @@ export function createPortalSessions(options: PortalSessionsOptions): PortalSess
 }
 
 /** Whether the means of signing in are still the same. */
-function hasSameProofs(
-  { portal }: Account,
-  { portal: before }: Account,
-  passkey: Passkey | undefined,
-): boolean {
+export function hasSameProofs({ portal }: Account, { portal: before }: Account, passkey?: Passkey): boolean {
   if (passkey && !passkeysOf(portal).some(({ id }) => id === passkey.id)) return false
   return portal.password === before.password && isDeepStrictEqual(portal.identities, before.identities)
 }

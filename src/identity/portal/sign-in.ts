@@ -19,7 +19,13 @@ import {
   SecondFactorNeeded,
   type SecondFactors,
 } from '../second-factor/second-factors.ts'
-import type { KnownClients, PortalSessions, SignedIn, Viewer } from './portal-sessions.ts'
+import {
+  hasSameProofs,
+  type KnownClients,
+  type PortalSessions,
+  type SignedIn,
+  type Viewer,
+} from './portal-sessions.ts'
 
 interface SignInAttempt {
   readonly email: string
@@ -132,12 +138,14 @@ export function createSignIn(options: SignInOptions): SignIn {
     if (!account) throw new GatehouseError('credentials-invalid')
     if (account.isDisabled) throw new GatehouseError('account-disabled', { accountId: account.id })
     const client = knownClients.find(account.id, clientTokens)
-    if (typeof given === 'string')
-      return sessions.start(await factors.check(account, { code: given, visitor, client }), visitor, {
-        client,
-      })
-    if (!passkeys) throw new GatehouseError('credentials-invalid')
-    return sessions.start(await passkeys.check(account, { ...given, visitor, client }), visitor, { client })
+    const current =
+      typeof given === 'string'
+        ? await factors.check(account, { code: given, visitor, client })
+        : await passkeys?.check(account, { ...given, visitor, client })
+    // What voids the right password may have happened since it was found to be right.
+    if (!current || current.portal.epoch !== account.portal.epoch || !hasSameProofs(current, account))
+      throw new GatehouseError('credentials-invalid')
+    return sessions.start(current, visitor, { client })
   }
 
   async function findPending(pending: string) {

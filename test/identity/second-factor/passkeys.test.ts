@@ -195,6 +195,28 @@ t.test('a passkey that is removed while it signs in starts no session', async (t
   t.strictSame(await store.listPortalSessions(id, 0).then((all) => all.length), 1, 'only the one of before')
 })
 
+t.test('a password that is changed while the passkey after it is checked starts no session', async (t) => {
+  const { add, device, ask, flowOf, store, signIn, email, id } = await openOwner(t)
+  await add()
+  const needed = await signIn.signIn({ email, password }, visitor).catch((error: unknown) => error)
+  if (!(needed instanceof SecondFactorNeeded)) return t.fail('the password alone signs in')
+  const flow = flowOf('second-factor')
+  const given = { credential: device.get(ask(flow)), flow }
+  const { usePasskey } = store
+  Object.assign(store, {
+    usePasskey: async (...use: Parameters<typeof usePasskey>) => {
+      const used = await usePasskey(...use)
+      await store.setPassword(id, { password: 'hashed', proof: undefined, endsSessions: true })
+      return used
+    },
+  })
+  await t.rejects(
+    signIn.signInWithSecondFactor({ pending: needed.pending, given, clientTokens: [] }, visitor),
+    refused,
+  )
+  t.strictSame(await store.listPortalSessions(id, 0), [])
+})
+
 t.test('what names its maker, uses another algorithm or says something else is not added', async (t) => {
   const { add, device, current } = await openOwner(t)
   const wrong: readonly Deviations[] = [

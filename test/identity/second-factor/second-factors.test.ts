@@ -225,6 +225,34 @@ t.test('the end of all portal sessions ends sign-ins that wait for their code', 
   await t.resolves(sendCode(await pending(), codeAt(time.now)))
 })
 
+t.test('what voids the right password while its code is checked signs nobody in', async (t) => {
+  const { pending, sendCode, codeAt, time, signIn, signedIn, current, id, store } = await openProtected(t)
+  const voids: Readonly<Record<string, () => Promise<unknown>>> = {
+    'a new password': () =>
+      store.setPassword(id, { password: 'hashed', proof: undefined, endsSessions: true }),
+    'the end of all sessions': () => signIn.signOutEverywhere(signedIn, visitor),
+  }
+  const { useSecondFactor } = store
+  for (const [name, happens] of Object.entries(voids)) {
+    const before = (await current()).portal.password ?? ''
+    time.now += stepMs
+    const token = await pending()
+    Object.assign(store, {
+      useSecondFactor: async (...given: Parameters<typeof useSecondFactor>) => {
+        const isUsed = await useSecondFactor(...given)
+        await happens()
+        return isUsed
+      },
+    })
+    await t.rejects(sendCode(token, codeAt(time.now)), { code: 'credentials-invalid' }, name)
+    t.strictSame(await store.listPortalSessions(id, time.now), [], name)
+    Object.assign(store, { useSecondFactor })
+    await store.setPassword(id, { password: before, proof: undefined, endsSessions: false })
+  }
+  time.now += stepMs
+  await t.resolves(sendCode(await pending(), codeAt(time.now)))
+})
+
 t.test('the instance that gets the code may have a clock that is a little behind, no more', async (t) => {
   const { pending, sendCode, codeAt, time } = await openProtected(t)
   time.now += 10 * stepMs
