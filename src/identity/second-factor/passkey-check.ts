@@ -101,6 +101,8 @@ export function createPasskeyCheck(
       const after = account && (await store.findAccount(account.id))
       // Whoever cannot sign in with a password may not sign in without one.
       if (after?.portal.password === undefined) throw new PasskeyRefused('the account has no password')
+      if (!passkeysOf(after.portal).some(({ id }) => id === passkey.id))
+        throw new PasskeyRefused('it has just been removed')
       return { account: after, passkey }
     } catch (error) {
       throw await refusalOf(error, account, given.visitor)

@@ -192,6 +192,18 @@ t.test('a passkey that is removed while it signs in starts no session', async (t
     return start(...started)
   }
   await t.rejects(signIn.signInWithPasskey({ ...given, clientTokens: [] }), refused)
+
+  await add()
+  const early = { credential: device.get(ask()), flow: flowOf('sign-in'), visitor }
+  const { usePasskey } = store
+  Object.assign(store, {
+    usePasskey: async (...use: Parameters<typeof usePasskey>) => {
+      const used = await usePasskey(...use)
+      await passkeys.remove(await current(), device.id, visitor)
+      return used
+    },
+  })
+  await t.rejects(signIn.signInWithPasskey({ ...early, clientTokens: [] }), refused, 'as soon as it is used')
   t.strictSame(await store.listPortalSessions(id, 0).then((all) => all.length), 1, 'only the one of before')
 })
 
