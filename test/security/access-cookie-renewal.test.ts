@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { connect } from 'node:http2'
 import t, { type Test } from 'tap'
-import { ask } from '../gateway/support/ask.ts'
+import { accessTokenPath, ask, refreshTokenPath } from '../gateway/support/ask.ts'
 import {
   type CookieJar,
   createCookieJar,
@@ -23,7 +23,7 @@ const lifetimeMs = 600_000
 const sessionLifetimeMs = 3_600_000
 
 /** A person who is signed in, behind a backend that says what it is told about caching. */
-async function start(t: Test) {
+async function start(t: Test, tokens: object = {}) {
   let passedMs = 0
   const { backend, gateway } = await startBoth(t, {
     answer: (request, response) => {
@@ -38,7 +38,7 @@ async function start(t: Test) {
       cookie: { sameSite: 'None', secure: true },
       cors: { origins: [listed] },
       portal: { sessionLifetime: '1h' },
-      tokens: { clockTolerance: '0s' },
+      tokens: { clockTolerance: '0s', ...tokens },
       routes: [
         {
           name: 'app',
@@ -97,6 +97,35 @@ t.test('the access cookie of a sign-in is renewed in its second half, until the 
   t.ok(passed >= sessionLifetimeMs && passed <= sessionLifetimeMs + lifetimeMs, `ended after ${passed} ms`)
   t.equal(response.status, 401)
 })
+
+t.test(
+  'where keys were exchanged it is renewed until the session ends, which only a refresh delays',
+  async (t) => {
+    const idleMs = sessionLifetimeMs / 2
+    const { gateway, jar, pass } = await start(t, { refreshLifetime: '2h', refreshIdle: '30m' })
+    const stepMs = lifetimeMs / 2 + 1_000
+    /** Asks now and then. @returns for how long the cookie passes, at most */
+    async function usedFor(browser: CookieJar, mostMs = Number.POSITIVE_INFINITY): Promise<number> {
+      let passed = 0
+      for (; passed < mostMs && (await browser.ask('GET /app')).status === 200; passed += stepMs) pass(stepMs)
+      return passed
+    }
+    const isAbout = (ms: number, expected: number) => ms >= expected && ms <= expected + stepMs
+    const signedIn = await usedFor(jar)
+    t.ok(isAbout(signedIn, sessionLifetimeMs), `a sign-in to the portal lasts for ${signedIn} ms`)
+
+    const { secretKey, apiKey } = await gateway.createAccount()
+    const browser = createCookieJar(t, gateway.url)
+    const keys = JSON.stringify({ SecretKey: secretKey, APIKey: apiKey })
+    const json = ['Content-Type: application/json', ...sameOrigin]
+    t.equal((await browser.ask(`POST ${accessTokenPath}`, json, keys)).status, 200)
+    await usedFor(browser, idleMs / 2)
+    t.equal((await browser.ask(`POST ${refreshTokenPath}`)).status, 200)
+    const refreshed = await usedFor(browser)
+    t.ok(isAbout(refreshed, idleMs), `ended ${refreshed} ms after its last refresh`)
+    t.equal((await browser.ask(`POST ${refreshTokenPath}`)).status, 401, 'as the session does')
+  },
+)
 
 t.test('parallel requests get the same renewed cookie', async (t) => {
   const { gateway, token, pass } = await start(t)

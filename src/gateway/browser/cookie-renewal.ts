@@ -3,7 +3,6 @@ import type { Directory } from '#identity/directory.ts'
 import type { AccessTokens } from '#identity/tokens/access-token.ts'
 import { tokenMaxAgeS } from '#identity/tokens/jwt.ts'
 import { cookieAttributes, type TokenCookie } from '#platform/http.ts'
-import type { EpochMs } from '#platform/time.ts'
 import { type Arrival, credentialsOf, type GatedArrival } from '../arrival/arrival.ts'
 import { createSenderFinder, sameSites } from './ambient-credentials.ts'
 import { createBrowserFieldReader } from './browser-fields.ts'
@@ -34,10 +33,10 @@ export function createCookieRenewal(options: CookieRenewalOptions): RenewAccessC
   const renewed = createLru<{ readonly token: string }>(renewedMax)
   const attributes = cookieAttributes(cookie)
 
-  function renewOnce(token: string, until: EpochMs): string | undefined {
+  function renewOnce(token: string): string | undefined {
     const known = renewed.get(token)
     if (known !== undefined) return known.token
-    const next = accessTokens.renew(token, until)
+    const next = accessTokens.renew(token)
     if (next !== undefined) renewed.set(token, { token: next })
     return next
   }
@@ -47,7 +46,7 @@ export function createCookieRenewal(options: CookieRenewalOptions): RenewAccessC
       const session = directory.session(sessionId)
       // It was read for the decision. If it had to be read again, the next request renews the cookie.
       if (session === undefined || session instanceof Promise || session.isEnded) return ''
-      const next = renewOnce(token, session.expiresAt)
+      const next = renewOnce(token)
       if (next === undefined) return ''
       return `Set-Cookie: ${cookie.name}=${next}; Max-Age=${tokenMaxAgeS(next)}${attributes}\r\n`
     } catch {

@@ -49,17 +49,17 @@ export interface AccessTokens {
    * The token for the access cookie. It lives longer than others, and is marked, as only marked ones can be renewed:
    * the others are also in the hands of programs, and of backends with `forwardCredentials`, which must not be able to
    * prolong them without the refresh token.
-   * @param until when its session ends
+   * @param until when its session ends, unless it is refreshed: then there is another token
    * @returns undefined if there is no such cookie
    */
   issueForCookie(subject: TokenSubject, until: EpochMs): string | undefined
   /**
-   * The token of an access cookie with a new lifetime, if it has used up half of the old one.
-   * @param until when the new one ends at the latest
+   * The token of an access cookie with a new lifetime, up to the end of its session, if it has used up half of the old
+   * one.
    * @returns undefined if it is no such token, is invalid or too new, or would not live longer
    * @throws GatehouseError `store-unavailable`
    */
-  renew(token: string, until: EpochMs): string | undefined
+  renew(token: string): string | undefined
   /**
    * To be called before anything is changed that needs a token.
    * @throws GatehouseError `store-unavailable`
@@ -81,8 +81,10 @@ export interface AccessTokensOptions extends ExpectedClaims {
 }
 
 const expired = { kind: 'expired' } as const
-/** The claim that marks tokens for the access cookie. */
-const cookieMark = { cookie: true } as const
+/** The claim that marks tokens for the access cookie: until when they can be renewed, in s. */
+interface CookieMark {
+  readonly cookie: number
+}
 
 export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   const { keyring, verified, issuer, audience, accessLifetimeMs, cookieLifetimeMs, clockToleranceMs, clock } =
@@ -92,7 +94,7 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   const signerOf = memoizeByObject((key: SigningKey) => createJwtSigner(key, accessTokenType))
   const verifierOf = memoizeByObject(createJwtVerifier)
 
-  function sign(subject: TokenSubject, lifetimeMs: number, marks: object): string {
+  function sign(subject: TokenSubject, lifetimeMs: number, mark?: CookieMark): string {
     const { accountId, clientId, sessionId, role, roleEpoch, limits = noLimits, jkt } = subject
     const key = keyring.signer(clock())
     const iat = Math.floor(clock() / 1_000)
@@ -109,7 +111,7 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
       ...(clientId !== undefined && { client_id: clientId }),
       ...(limits.scopes.length > 0 && { scope: limits.scopes.join(' ') }),
       ...(jkt !== undefined && { cnf: { jkt } }),
-      ...marks,
+      ...mark,
     }
     return signerOf(key)(claims)
   }
@@ -118,19 +120,21 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
     if (cookieLifetimeMs === undefined) return undefined
     const { limits = noLimits } = subject
     const validUntil = Math.min(limits.validUntil, until)
-    return sign({ ...subject, limits: { ...limits, validUntil } }, cookieLifetimeMs, cookieMark)
+    const mark = { cookie: Math.floor(validUntil / 1_000) }
+    return sign({ ...subject, limits: { ...limits, validUntil } }, cookieLifetimeMs, mark)
   }
 
-  function renew(token: string, until: EpochMs): string | undefined {
+  function renew(token: string): string | undefined {
     const verdict = verify(token)
     const payload = verdict.kind === 'valid' ? payloadOf(token) : undefined
-    if (verdict.kind !== 'valid' || payload?.cookie !== true || cookieLifetimeMs === undefined)
+    const until = payload?.cookie
+    if (verdict.kind !== 'valid' || typeof until !== 'number' || cookieLifetimeMs === undefined)
       return undefined
     const { issuedAt, validUntil, roleEpoch } = verdict.claims
     const exp = (validUntil - clockToleranceMs) / 1_000
     const iat = Math.floor(clock() / 1_000)
     if (clock() < (issuedAt + exp * 1_000) / 2) return undefined
-    const newExp = Math.min(iat + Math.ceil(cookieLifetimeMs / 1_000), Math.floor(until / 1_000))
+    const newExp = Math.min(iat + Math.ceil(cookieLifetimeMs / 1_000), until)
     if (newExp <= exp) return undefined
     return signerOf(keyring.signer(clock()))({ ...payload, iat, exp: newExp, jti: createTokenId(roleEpoch) })
   }
@@ -181,7 +185,7 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   }
 
   return {
-    issue: (subject) => sign(subject, accessLifetimeMs, {}),
+    issue: (subject) => sign(subject, accessLifetimeMs),
     issueForCookie,
     renew,
     assertCanIssue: () => void keyring.signer(clock()),

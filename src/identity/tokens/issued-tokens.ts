@@ -1,7 +1,7 @@
 import type { Clock } from '#platform/time.ts'
 import type { Account, AccountReader } from '#store/accounts.ts'
 import type { PortalSession, PortalStore } from '#store/portal.ts'
-import { portalKeyId, type Session, type SessionStore, type Visitor } from '#store/sessions.ts'
+import { portalEpochIn, portalKeyId, type Session, type SessionStore, type Visitor } from '#store/sessions.ts'
 import type { AccessTokens } from './access-token.ts'
 import type { RefreshTokens } from './refresh-tokens.ts'
 import { limitsOf, narrowed, startAttemptsMax } from './session-start.ts'
@@ -47,10 +47,12 @@ export function createTokenIssuer(options: TokenIssuerOptions): IssueTokens {
     const limits = narrowed(limitsOf(account, session), client?.scopes)
     const subject = { accountId, sessionId: session.id, role, roleEpoch, limits }
     const endsAt = Math.min(session.expiresAt, session.rotatedAt + refreshIdleMs)
+    // A sign-in to the portal lasts on without a refresh: the portal gives its browser new tokens.
+    const cookieEndsAt = portalEpochIn(session.keyId) === undefined ? endsAt : session.expiresAt
     return {
       account,
       accessToken: accessTokens.issue({ ...subject, clientId: client && accountId, jkt: client?.jkt }),
-      cookieToken: client ? undefined : accessTokens.issueForCookie(subject, session.expiresAt),
+      cookieToken: client ? undefined : accessTokens.issueForCookie(subject, cookieEndsAt),
       refreshToken: refreshTokens.create(session.id, session.generation, jkt),
       refreshLifetimeMs: Math.max(0, endsAt - clock()),
     }
