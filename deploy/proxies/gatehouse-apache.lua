@@ -93,13 +93,24 @@ local function ask(r)
     return status, answer
 end
 
+-- LuaSocket joins fields of one name, and Lua can set only one in a table of Apache: apache.conf adds these. None of
+-- Gatehouse's own cookies has a comma.
+local function tell_cookies(r, cookies)
+    local count = 0
+    for cookie in cookies:gmatch("[^, ][^,]*") do
+        count = count + 1
+        r.subprocess_env["gatehouse_cookie_" .. count] = cookie
+    end
+end
+
 function decide(r)
     clean(r)
     if r.filename:sub(1, #main_listener) == main_listener then
         return apache2.DECLINED
     end
     local status, answer = ask(r)
-    if type(status) ~= "number" or status < 400 and status ~= 200 then
+    -- 303 leads a page visit to the sign-in.
+    if type(status) ~= "number" or status < 400 and status ~= 200 and status ~= 303 then
         return 503
     end
     if status ~= 200 then
@@ -109,6 +120,9 @@ function decide(r)
                 r.err_headers_out[name] = value
             end
         end
+        -- Apache takes it from here into the page of a redirect too.
+        r.headers_out["Location"] = answer["location"]
+        tell_cookies(r, answer["set-cookie"] or "")
         return status
     end
     for _, name in ipairs(set) do

@@ -68,9 +68,11 @@ end
 
 core.register_action("gatehouse", { "http-req" }, function(txn)
     local answer = core.httpclient():get({ url = decide, headers = describe(txn), timeout = 5000 })
-    if answer == nil or answer.status == nil or answer.status < 400 and answer.status ~= 200 then
+    local status = answer ~= nil and answer.status or 0
+    -- 303 leads a page visit to the sign-in.
+    if status < 400 and status ~= 200 and status ~= 303 then
         txn:done(txn:reply({ status = 503 }))
-    elseif answer.status ~= 200 then
+    elseif status ~= 200 then
         refuse(txn, answer)
     else
         local authorization = answer.headers["x-gatehouse-authorization"]

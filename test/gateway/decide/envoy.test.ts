@@ -66,6 +66,9 @@ const { inline_string: script } = findPart(config, 'inline_string') as unknown a
 
 type Fields = Readonly<Record<string, string>>
 
+/** Of an answer to Envoy, which writes its own. */
+const ofConnection = new Set(['date', 'connection', 'keep-alive', 'content-length'])
+
 /**
  * What Envoy asks, as its documentation says: the method, the host and the path of the request, Content-Length 0, the
  * headers that are allowed, and its own address at the end of X-Forwarded-For.
@@ -129,6 +132,34 @@ t.test('a refusal reaches the client of Envoy with its challenge, and failures r
   t.equal(filter.failure_mode_allow, false)
   t.equal((await ask(t, gateway, 'GET /public', { 'x.user.id': 'admin' })).status, 403, 'another spelling')
   t.equal((await ask(t, gateway, 'GET /portal/sign-in', {})).status, 404, 'a path of Gatehouse itself')
+})
+
+t.test('Envoy leads a page visit to the sign-in, with its cookies', async (t) => {
+  const gateway = await startDecideGateway(t, {
+    config: {
+      accessCookie: { enabled: true },
+      portal: { host: 'auth.example.com' },
+      publicUrl: 'https://app.example.com',
+      routes: [{ name: 'app', path: '/app', auth: 'any', browser: { cookie: true, signIn: true } }],
+    },
+  })
+  const { allowed_client_headers: told } = filter.http_service.authorization_response
+  const page = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document', 'sec-fetch-site': 'none' }
+  // Old browsers send no Sec-Fetch-*.
+  for (const visit of [page, { accept: 'text/html' }]) {
+    const { status, headers } = await ask(t, gateway, 'GET /app/x', visit)
+    t.equal(status, 303)
+    t.match(headers.location, /^https:\/\/auth\.example\.com\/portal\/continue\?/)
+    t.match(headers['set-cookie'], /^gatehouse-visit=.*\n__Host-gatehouse-return=/)
+    for (const name of Object.keys(headers).filter((each) => !ofConnection.has(each)))
+      t.ok(matches(told, name), name)
+  }
+  for (const data of [
+    { ...page, 'sec-fetch-dest': 'iframe' },
+    { 'sec-fetch-mode': 'cors', accept: 'text/html' },
+    {},
+  ])
+    t.equal((await ask(t, gateway, 'GET /app/x', data)).status, 401)
 })
 
 t.test('Envoy asks about second targets, in every spelling', async (t) => {

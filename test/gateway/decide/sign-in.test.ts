@@ -3,7 +3,9 @@ import { until } from '../../setup/net.ts'
 import { rawRequest } from '../../setup/raw-client.ts'
 import { csrfIn, password } from '../support/cookie-jar.ts'
 import { continuedTo, type HostBrowser, openHostBrowser, setPassword } from '../support/host-browser.ts'
+import { apache } from './proxies/apache.ts'
 import { caddy } from './proxies/caddy.ts'
+import { haproxy } from './proxies/haproxy.ts'
 import { nginx } from './proxies/nginx.ts'
 import { type Guarded, startGuarded } from './proxies/suite.ts'
 
@@ -33,7 +35,7 @@ async function signInOn(browser: HostBrowser, origin: string, location: string, 
   return browser.visit(`${origin}/portal/sign-in`, 'same-origin', fields)
 }
 
-for (const kind of [nginx, caddy]) {
+for (const kind of [nginx, caddy, haproxy, apache]) {
   t.test(`${kind.name} leads a page visit to the portal's own host, and back`, async (t) => {
     const guarded = await startGuarded(t, kind, { ...config, portal: { host: portalHost } })
     const { backend, gateway } = guarded
@@ -48,6 +50,8 @@ for (const kind of [nginx, caddy]) {
       `${portal}/portal/continue?to=%2Fapp%2Forders%3Fa%3D1%26b%3D%252F&host=${appHost}&state=`,
     )
     t.ok(browser.jarOf(appHost).has('__Host-gatehouse-return'), 'the key has reached the browser')
+    // nginx can pass on only one of them.
+    t.equal(browser.jarOf(appHost).has('gatehouse-visit'), kind !== nginx, 'visits are counted')
 
     const signedIn = await signInOn(browser, portal, location, account.email)
     const handOver = continuedTo(await browser.visit(`${portal}${signedIn.headers.location}`, 'same-origin'))
