@@ -44,9 +44,11 @@ const filter = findPart(config, 'http_service') as unknown as ExtAuthz
 const { safe_regex: ownPathRule } = findPart(config, 'safe_regex') as unknown as {
   readonly safe_regex: { readonly regex: string }
 }
-const { request_headers_to_remove: removed } = findPart(config, 'request_headers_to_remove') as unknown as {
+const applicationRoute = findPart(config, 'request_headers_to_remove') as unknown as {
   readonly request_headers_to_remove: readonly string[]
+  readonly response_headers_to_remove?: readonly string[]
 }
+const removed = applicationRoute.request_headers_to_remove
 
 function matches({ patterns }: Patterns, name: string): boolean {
   return patterns.some(
@@ -160,6 +162,14 @@ t.test('Envoy leads a page visit to the sign-in, with its cookies', async (t) =>
     {},
   ])
     t.equal((await ask(t, gateway, 'GET /app/x', data)).status, 401)
+})
+
+t.test('no service worker of a backend of Envoy reaches the portal', async (t) => {
+  const script = { name: 'script', path: '/sw.js', auth: 'none' }
+  const gateway = await startDecideGateway(t, { config: { routes: [script] } })
+  t.equal((await ask(t, gateway, 'GET /sw.js', {})).status, 200)
+  t.equal((await ask(t, gateway, 'GET /sw.js', { 'service-worker': 'script' })).status, 403)
+  t.strictSame(applicationRoute.response_headers_to_remove, ['service-worker-allowed'])
 })
 
 t.test('Envoy asks about second targets, in every spelling', async (t) => {

@@ -18,7 +18,10 @@ interface TraefikConfig {
       Record<
         string,
         {
-          readonly headers?: { readonly customRequestHeaders: Readonly<Record<string, string>> }
+          readonly headers?: {
+            readonly customRequestHeaders?: Readonly<Record<string, string>>
+            readonly customResponseHeaders?: Readonly<Record<string, string>>
+          }
           readonly forwardAuth?: { readonly address: string; readonly authResponseHeaders: readonly string[] }
         }
       >
@@ -80,7 +83,7 @@ async function passThrough(
   for (const name of routerOf(fields).middlewares) {
     const { headers, forwardAuth } = config.http.middlewares[name] ?? {}
     if (headers) {
-      const removed = new Set(Object.keys(headers.customRequestHeaders).map(canonical))
+      const removed = new Set(Object.keys(headers.customRequestHeaders ?? {}).map(canonical))
       fields = Object.fromEntries(Object.entries(fields).filter(([each]) => !removed.has(each)))
     }
     if (forwardAuth) {
@@ -122,6 +125,17 @@ t.test('a request with one of our cookies reaches the backend of Traefik without
   for (const own of ['accessToken=x', '__Host-accessToken=x', 'refreshToken=x'])
     for (const cookies of [own, `${own}; a=1`, `a=1; ${own}; b=2`, `a=1; ${own}`, `${own}; ${own}`])
       t.equal(await cookiesFor(cookies), undefined, cookies)
+})
+
+t.test('no service worker of a backend of Traefik reaches the portal', async (t) => {
+  const script = { name: 'script', path: '/sw.js', auth: 'none' }
+  const gateway = await startDecideGateway(t, { config: { routes: [script] } })
+  t.equal(await passThrough(t, gateway, 'GET /sw.js', { 'Service-Worker': 'script' }), 403)
+  const { 'other-cookies': other, application } = config.http.routers
+  for (const { middlewares } of [other, application]) {
+    const changed = middlewares.map((name) => config.http.middlewares[name]?.headers?.customResponseHeaders)
+    t.strictSame(Object.assign({}, ...changed), { 'Service-Worker-Allowed': '' })
+  }
 })
 
 t.test('an anonymous request that Traefik describes has no identity', async (t) => {

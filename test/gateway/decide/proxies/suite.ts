@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { type Backend, startBackend } from '../../../setup/backend.ts'
+import { type Answer, type Backend, startBackend } from '../../../setup/backend.ts'
 import type { TestGateway } from '../../../setup/gateway.ts'
 import { until } from '../../../setup/net.ts'
 import { ask } from '../../support/ask.ts'
@@ -31,8 +31,9 @@ export async function startGuarded(
   t: Test,
   kind: ProxyKind,
   config: Readonly<Record<string, unknown>> = {},
+  answer?: Answer,
 ): Promise<Guarded> {
-  const backend = await startBackend(t)
+  const backend = await startBackend(t, answer)
   const identity = { assertion: { enabled: true } }
   const gateway = await startDecideGateway(t, { config: { routes, identity, ...config } })
   const proxy = await startProxy(t, kind, {
@@ -279,6 +280,25 @@ export function testProxy(t: Test, kind: ProxyKind): void {
       t.match(answer, { status: 200, body: 'hostile /public/x' }, path)
     }
     t.strictSame(new Set(backend.seen.map(({ url }) => url)), new Set(['/public/x']))
+  })
+
+  t.test(`${kind.name}: no service worker of a backend reaches the portal`, async (t) => {
+    const script = { name: 'script', path: '/sw.js', auth: 'none' }
+    const answer: Answer = (_request, response) => {
+      response.writeHead(200, { 'Content-Type': 'text/javascript', 'Service-Worker-Allowed': '/' }).end('ok')
+    }
+    const { backend, proxy } = await startGuarded(t, kind, { routes: [...routes, script] }, answer)
+    const asWorker = ['Service-Worker: script']
+    t.equal((await ask(t, proxy.url, 'GET /sw.js', asWorker)).status, 403)
+    t.equal(backend.seen.length, 0)
+    for (const [line, headers] of [
+      ['GET /sw.js', []],
+      ['GET /public/sw.js', asWorker],
+    ] as const) {
+      const { status, headers: got } = await ask(t, proxy.url, line, headers)
+      t.equal(status, 200, line)
+      t.equal(got['service-worker-allowed'], undefined, line)
+    }
   })
 
   t.test(`${kind.name}: second targets are decided about, in every spelling`, async (t) => {
