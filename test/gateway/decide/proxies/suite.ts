@@ -285,7 +285,8 @@ export function testProxy(t: Test, kind: ProxyKind): void {
   t.test(`${kind.name}: no service worker of a backend reaches the portal`, async (t) => {
     const script = { name: 'script', path: '/sw.js', auth: 'none' }
     const answer: Answer = (_request, response) => {
-      response.writeHead(200, { 'Content-Type': 'text/javascript', 'Service-Worker-Allowed': '/' }).end('ok')
+      const fields = { 'Service-Worker-Allowed': '/', Vary: 'Accept-Language' }
+      response.writeHead(200, { 'Content-Type': 'text/javascript', ...fields }).end('ok')
     }
     const { backend, proxy } = await startGuarded(t, kind, { routes: [...routes, script] }, answer)
     const asWorker = ['Service-Worker: script']
@@ -298,6 +299,7 @@ export function testProxy(t: Test, kind: ProxyKind): void {
       const { status, headers: got } = await ask(t, proxy.url, line, headers)
       t.equal(status, 200, line)
       t.equal(got['service-worker-allowed'], undefined, line)
+      t.strictSame(got.vary?.split(/, *|\n/).toSorted(), ['Accept-Language', 'Service-Worker'], line)
     }
   })
 
