@@ -21,6 +21,7 @@ local cleared = {
     xuserissuer = true, xgatehouseassertion = true, forwarded = true, xrealip = true, xoriginalurl = true,
     xrewriteurl = true, xhttpmethodoverride = true, xhttpmethod = true, xmethodoverride = true, proxy = true,
     xrequestid = true, xhttppathoverride = true, xscriptname = true, xsendfiletype = true, xaccelmapping = true,
+    clientcert = true, clientcertchain = true,
 }
 
 -- What a refusal brings.

@@ -40,7 +40,7 @@ const attacks = [
 ]
   .map((name) => `X-Forwarded-${name}`)
   .concat(['X-Forwarded', 'Forwarded', 'X-Real-IP', 'X-Original-URL', 'X-Rewrite-URL', 'X-Request-Id'])
-  .concat(['X-Script-Name', 'X-Sendfile-Type', 'X-Accel-Mapping'])
+  .concat(['Client-Cert', 'Client-Cert-Chain', 'X-Script-Name', 'X-Sendfile-Type', 'X-Accel-Mapping'])
   .concat(['X-Client-IP', 'X-Cluster-Client-IP', 'True-Client-IP', 'Proxy', 'X-User-Id', 'X-User-Role'])
 
 const spellings = (name: string) => [

@@ -5,6 +5,7 @@ import { secondTargetFields } from '#gateway/arrival/second-target-fields.ts'
 import type { TestGateway } from '../../setup/gateway.ts'
 import { type RawResponse, rawRequest } from '../../setup/raw-client.ts'
 import { foreignPaths, ownPaths } from './proxies/own-paths.ts'
+import { certificateFields } from './proxies/suite.ts'
 import { startDecideGateway } from './support.ts'
 
 interface Patterns {
@@ -27,6 +28,10 @@ interface ExtAuthz {
   }
 }
 
+interface Removing {
+  readonly request_headers_to_remove: readonly string[]
+}
+
 /** The first part of a config that has a member of this name. */
 function findPart(node: unknown, name: string): Record<string, unknown> | undefined {
   if (typeof node !== 'object' || node === null) return undefined
@@ -44,10 +49,11 @@ const filter = findPart(config, 'http_service') as unknown as ExtAuthz
 const { safe_regex: ownPathRule } = findPart(config, 'safe_regex') as unknown as {
   readonly safe_regex: { readonly regex: string }
 }
-const applicationRoute = findPart(config, 'request_headers_to_remove') as unknown as {
-  readonly request_headers_to_remove: readonly string[]
-}
-const removed = applicationRoute.request_headers_to_remove
+const host = findPart(config, 'domains') as unknown as Removing & { readonly routes: readonly unknown[] }
+const applicationRoute = findPart(host.routes, 'request_headers_to_remove') as unknown as Removing
+/** Of requests for Gatehouse itself, and of those for the backend. */
+const removedFromAll = host.request_headers_to_remove
+const removed = [...removedFromAll, ...applicationRoute.request_headers_to_remove]
 
 function matches({ patterns }: Patterns, name: string): boolean {
   return patterns.some(
@@ -64,6 +70,9 @@ const { http_filters: filters } = findPart(config, 'http_filters') as unknown as
 const { inline_string: script } = findPart(config, 'inline_string') as unknown as {
   readonly inline_string: string
 }
+
+/** What `forward_client_cert_details: SANITIZE` removes. */
+const sanitized = ['x-forwarded-client-cert']
 
 type Fields = Readonly<Record<string, string>>
 
@@ -161,6 +170,18 @@ t.test('Envoy leads a page visit to the sign-in, with its cookies', async (t) =>
     {},
   ])
     t.equal((await ask(t, gateway, 'GET /app/x', data)).status, 401)
+})
+
+t.test("a client's own word about its certificate gets nowhere by Envoy", (t) => {
+  for (const name of certificateFields.map((each) => each.toLowerCase())) {
+    t.notOk(matches(filter.allowed_headers, name), name)
+    // Envoy refuses names with `_`, and Gatehouse reads none with a dot.
+    if (!/[_.]/.test(name)) t.ok(removedFromAll.includes(name) || sanitized.includes(name), name)
+  }
+  for (const name of ['x-forwarded-ssl', 'x-forwarded-host', 'x-forwarded-user'])
+    t.ok(removedFromAll.includes(name), name)
+  t.match(findPart(config, 'http_filters'), { forward_client_cert_details: 'SANITIZE' })
+  t.end()
 })
 
 t.test('no service worker of a backend of Envoy reaches the portal', async (t) => {

@@ -4,13 +4,14 @@ import { parse } from 'yaml'
 import type { TestGateway } from '../../setup/gateway.ts'
 import { rawRequest } from '../../setup/raw-client.ts'
 import { ownPaths } from './proxies/own-paths.ts'
+import { certificateFields } from './proxies/suite.ts'
 import { startDecideGateway } from './support.ts'
 
 /** The part of the file that a router with forwardAuth goes by. */
 interface TraefikConfig {
   readonly http: {
     readonly routers: {
-      readonly gatehouse: { readonly rule: string }
+      readonly gatehouse: { readonly rule: string; readonly middlewares: readonly string[] }
       readonly 'other-cookies': { readonly rule: string; readonly middlewares: readonly string[] }
       readonly application: { readonly middlewares: readonly string[] }
     }
@@ -125,6 +126,16 @@ t.test('a request with one of our cookies reaches the backend of Traefik without
   for (const own of ['accessToken=x', '__Host-accessToken=x', 'refreshToken=x'])
     for (const cookies of [own, `${own}; a=1`, `a=1; ${own}; b=2`, `a=1; ${own}`, `${own}; ${own}`])
       t.equal(await cookiesFor(cookies), undefined, cookies)
+})
+
+t.test("a client's own word about its certificate gets nowhere by Traefik", async (t) => {
+  const names = certificateFields.filter((each) => !/[_.]/.test(each))
+  const claims = Object.fromEntries(names.map((name) => [name, 'claimed']))
+  const gateway = await startDecideGateway(t)
+  t.notMatch(JSON.stringify(await passThrough(t, gateway, 'GET /public', claims)), 'claimed')
+  const [first, ...others] = config.http.routers.gatehouse.middlewares
+  t.strictSame(others, [])
+  t.equal(first, config.http.routers.application.middlewares[0], 'to the main listener neither')
 })
 
 t.test('no service worker of a backend of Traefik reaches the portal', async (t) => {

@@ -27,6 +27,15 @@ const routes = [
   { name: 'rated', path: '/rated', auth: 'none', rateLimit: { limit: 2, per: '1h', by: 'ip' } },
 ]
 
+/** In which proxies say what they know of the certificate of a client, in every spelling that reaches the same name. */
+export const certificateFields: readonly string[] = [
+  'Client-Cert',
+  'Client-Cert-Chain',
+  'X-Forwarded-Client-Cert',
+  'X-Forwarded-Tls-Client-Cert',
+  'X-Forwarded-Tls-Client-Cert-Info',
+].flatMap((name) => [name, name.toLowerCase(), name.replaceAll('-', '_'), name.replaceAll('-', '.')])
+
 export async function startGuarded(
   t: Test,
   kind: ProxyKind,
@@ -255,6 +264,32 @@ export function testProxy(t: Test, kind: ProxyKind): void {
       JSON.stringify(backend.last().rawHeaders),
       /other\.test|claimed\.test|X-Original-URL|X-Rewrite-URL|X-Sendfile|Path-Override/i,
     )
+  })
+
+  t.test(`${kind.name}: a client's own word about its certificate gets nowhere`, async (t) => {
+    const neighbours = {
+      gatehouse: await startBackend(t),
+      decide: await startBackend(t),
+      backend: await startBackend(t),
+    }
+    const { gatehouse, decide, backend } = neighbours
+    const proxy = await startProxy(t, kind, {
+      gatehouse: gatehouse.url,
+      decide: decide.url,
+      backend: backend.url,
+    })
+    const send = async (path: string, names: readonly string[]) => {
+      const claims = names.map((name) => `${name}: claimed`)
+      t.equal((await ask(t, proxy.url, `GET ${path}`, claims)).status, 200)
+    }
+    await send('/portal/sign-in', certificateFields)
+    await send('/public', certificateFields)
+    for (const [name, { seen }] of Object.entries(neighbours)) {
+      t.equal(seen.length, 1, name)
+      t.notMatch(JSON.stringify(seen), 'claimed', name)
+    }
+    await send('/public', ['X-Forwarded', 'X-Forwarded-Ssl', 'X-Forwarded-Scheme', 'X-Forwarded-User'])
+    t.notMatch(JSON.stringify(backend.last()), 'claimed')
   })
 
   t.test(`${kind.name}: an answer of the backend leads past no decision`, async (t) => {
