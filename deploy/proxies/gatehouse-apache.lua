@@ -27,7 +27,7 @@ local cleared = {
 -- What a refusal brings.
 local told = {
     "WWW-Authenticate", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Allow",
-    "X-Request-Id", "Cache-Control",
+    "X-Request-Id", "Cache-Control", "DPoP-Nonce",
 }
 
 -- About the connection of the client, not about its request.

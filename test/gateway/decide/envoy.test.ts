@@ -138,7 +138,8 @@ t.test('a refusal reaches the client of Envoy with its challenge, and failures r
   t.equal(status, 401)
   const { allowed_client_headers: told } = filter.http_service.authorization_response
   t.match(headers['www-authenticate'], /SecretKey/)
-  for (const name of ['www-authenticate', 'retry-after', 'ratelimit-limit']) t.ok(matches(told, name), name)
+  for (const name of ['www-authenticate', 'dpop-nonce', 'retry-after', 'ratelimit-limit'])
+    t.ok(matches(told, name), name)
   t.equal(filter.failure_mode_allow, false)
   t.equal((await ask(t, gateway, 'GET /public', { 'x.user.id': 'admin' })).status, 403, 'another spelling')
   t.equal((await ask(t, gateway, 'GET /portal/sign-in', {})).status, 404, 'a path of Gatehouse itself')

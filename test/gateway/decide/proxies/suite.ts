@@ -4,6 +4,7 @@ import type { TestGateway } from '../../../setup/gateway.ts'
 import { until } from '../../../setup/net.ts'
 import { ask } from '../../support/ask.ts'
 import { leadingFields } from '../../support/leading-fields.ts'
+import { newProofClient } from '../../support/proofs.ts'
 import { openWebSocket, record, startWebSocketBackend } from '../../support/web-socket.ts'
 import { startDecideGateway } from '../support.ts'
 import { foreignPaths, ownPaths } from './own-paths.ts'
@@ -167,6 +168,40 @@ export function testProxy(t: Test, kind: ProxyKind): void {
       t.notOk('dpop' in backend.last().headers)
     }
     t.notMatch(JSON.stringify(backend.seen.slice(seen)), new RegExp(`${JwtToken}|of-an-account`))
+  })
+
+  t.test(`${kind.name}: a client learns the nonce that its proofs need`, async (t) => {
+    // Not with keys too: nginx 1.22 passes on only the first challenge.
+    const bound = { name: 'bound', path: '/bound', auth: 'bearer' }
+    const { gateway, backend, proxy } = await startGuarded(t, kind, {
+      dpop: { nonce: true },
+      routes: [bound],
+    })
+    const { account, apiKey, secretKey } = await gateway.createAccount()
+    const client = await newProofClient()
+    const tokenPath = '/api/v1/oauth/token'
+    const askForToken = async (nonce?: string) => {
+      const url = `http://gateway.test${tokenPath}`
+      const proof = await client.prove({ method: 'POST', url }, { claims: { nonce } })
+      const form = { grant_type: 'client_credentials', client_id: apiKey, client_secret: secretKey }
+      const headers = ['Content-Type: application/x-www-form-urlencoded', `DPoP: ${proof}`]
+      return ask(t, proxy.url, `POST ${tokenPath}`, headers, new URLSearchParams(form).toString())
+    }
+    const first = await askForToken()
+    t.match(first.json(), { error: 'use_dpop_nonce' })
+    const token = String((await askForToken(first.headers['dpop-nonce'])).json().access_token)
+
+    const askForBound = async (nonce?: string) => {
+      const proof = await client.prove({ url: 'http://gateway.test/bound', token }, { claims: { nonce } })
+      return ask(t, proxy.url, 'GET /bound', [`Authorization: DPoP ${token}`, `DPoP: ${proof}`])
+    }
+    const { status, headers } = await askForBound()
+    t.equal(status, 401)
+    t.match(headers['www-authenticate'], /^DPoP .*error="use_dpop_nonce"/)
+    t.equal(backend.seen.length, 0)
+    t.equal((await askForBound(headers['dpop-nonce'])).status, 200)
+    t.equal(backend.last().headers['x-user-id'], account.id)
+    t.notOk((await ask(t, proxy.url, 'GET /bound')).headers['dpop-nonce'])
   })
 
   t.test(`${kind.name}: a refused request does not reach the backend`, async (t) => {
