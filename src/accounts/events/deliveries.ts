@@ -73,7 +73,7 @@ export function openDeliveries({ store, clock, onResult, onStoreFailure }: Deliv
       }
       const now = clock()
       const isOwn = state.holder === holder
-      if (!isOwn && now < state.heldUntil) return false
+      if (!isOwn && state.holder !== '' && now < state.heldUntil) return false
       if (isOwn && state.heldUntil - now > leaseMs / 2) return true
       return save({ ...state, holder, heldUntil: now + leaseMs })
     }
@@ -111,7 +111,9 @@ export function openDeliveries({ store, clock, onResult, onStoreFailure }: Deliv
       },
       release: async () => {
         await running
-        if (state?.holder === holder) await save({ ...state, holder: '', heldUntil: 0 }).catch(() => false)
+        if (state?.holder !== holder) return
+        // The time counts for `forgetOthers`.
+        await save({ ...state, holder: '', heldUntil: clock() }).catch(() => false)
       },
     }
     return own

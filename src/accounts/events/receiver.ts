@@ -33,6 +33,7 @@ export interface ReceiverState {
   readonly dropped: number
   /** The process that delivers, until its lease ends; '' = none. */
   readonly holder: string
+  /** The end of the lease; without a holder, when the last one let go. */
   readonly heldUntil: EpochMs
 }
 

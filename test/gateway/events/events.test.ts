@@ -4,6 +4,7 @@ import { type EventReceiver, type ReceivedEvent, startEventReceiver } from '../.
 import { startGateway, storeDrivers, type TestGateway } from '../../setup/gateway.ts'
 import { startMailServer } from '../../setup/mail-server.ts'
 import { until } from '../../setup/net.ts'
+import { reloadWith, taken } from '../support/reload.ts'
 
 const types = (events: readonly ReceivedEvent[]) => events.map(({ type }) => type)
 const day = 86_400_000
@@ -151,6 +152,55 @@ t.test('what was not delivered before a restart is delivered after it, and nothi
     receiver.accepted.map(({ data }) => data.account?.email),
     ['a@example.com', 'b@example.com'],
   )
+})
+
+t.test('a receiver that is removed is forgotten after a week, and continues before that', async (t) => {
+  let now = Date.now()
+  let isDead = true
+  const receiver = await startEventReceiver(t, {
+    answer: (_event, response) => isDead && Boolean(response.writeHead(503).end()),
+    clock: () => now,
+  })
+  const { events } = configOf([receiver])
+  const options = { driver: 'redis', clock: () => now } as const
+  const gateway = await startGateway(t, { ...options, config: { events } })
+  const { redis } = gateway
+  if (!redis) throw new Error('there is a Redis')
+  const states = () =>
+    gateway.operate(async ({ store }) =>
+      [...(await store.readReceivers()).values()].map((text) => JSON.parse(text)),
+    )
+  const remove = async () => {
+    t.match(await reloadWith(gateway, { events: [] }), taken)
+    await until(
+      'it is let go',
+      async () => (await states()).every(({ holder }) => holder === '') || undefined,
+    )
+  }
+  const startAnother = async () => (await startGateway(t, { ...options, redis })).shutDown()
+  const create = (name: string) => gateway.createAccount({ email: `${name}@example.com` })
+  const emails = () => receiver.accepted.map(({ data }) => data.account?.email)
+
+  await create('refused')
+  await until('it is refused', () => receiver.refused.length > 0 || undefined)
+  await remove()
+  await create('missed')
+  now += 2 * day
+  await startAnother()
+  isDead = false
+  t.match(await reloadWith(gateway, { events }), taken)
+  await until('both arrive', () => receiver.accepted.length === 2 || undefined)
+  t.strictSame(emails(), ['refused@example.com', 'missed@example.com'])
+
+  await remove()
+  await create('forgotten')
+  now += 8 * day
+  await startAnother()
+  t.match(await reloadWith(gateway, { events }), taken)
+  await until('it is followed again', async () => (await states()).length === 1 || undefined)
+  await create('new')
+  await until('one arrives', () => receiver.accepted.length > 2 || undefined)
+  t.strictSame(emails().slice(2), ['new@example.com'])
 })
 
 t.test('two instances deliver each event once', async (t) => {
