@@ -5,6 +5,7 @@ import { type AuditEntry, parseAuditEntry } from '#store/audit-entry.ts'
 import { type EventMessage, eventMessage } from './event-message.ts'
 import { eventTypesOf } from './event-types.ts'
 import {
+  dueAtOnce,
   entryPauseMs,
   keptMs,
   type Receiver,
@@ -92,7 +93,7 @@ async function readDue(options: RoundOptions, state: ReceiverState, max: number)
     const candidate = await readCandidate(options, place)
     // Retention has removed it, or the receiver does not want it any more.
     if (!candidate) continue
-    if (isExpired(candidate.entry, state, now)) {
+    if (isExpired(candidate, state, now)) {
       dropped += drop(options, candidate)
       continue
     }
@@ -122,7 +123,7 @@ async function takeNew(options: RoundOptions, state: ReceiverState, due: readonl
     const candidate = toCandidate(options.receiver, positioned, taken.position)
     if (candidate) {
       const { account } = candidate.place
-      if (isExpired(candidate.entry, state, options.now)) taken.dropped += drop(options, candidate)
+      if (isExpired(candidate, state, options.now)) taken.dropped += drop(options, candidate)
       else if (isFull()) return taken
       else if (blocked.has(account)) taken.waiting.push(candidate.place)
       else if (busy.has(account)) return taken
@@ -155,18 +156,23 @@ function toCandidate(receiver: Receiver, positioned: PositionedEntry, after: str
   if (types.length === 0) return undefined
   const account = entry.target?.id ?? ''
   return {
-    place: { after, position: positioned.position, account, attempts: 0, nextAt: 0 },
+    place: { after, position: positioned.position, account, attempts: 0, nextAt: 0, refusedAt: 0 },
     entry,
     messages: types.map((type) => eventMessage(positioned, type, entry)),
   }
 }
 
 /**
- * Whether the receiver was still failing when the entry had become too old. Age alone is not enough: after a long stop
- * of the gateway, old entries are still sent.
+ * Whether the entry was refused when it had become too old, or the receiver was still failing then. Age alone is not
+ * enough: after a long stop of the gateway, old entries are still sent.
  */
-function isExpired({ at }: AuditEntry, { failures, failedAt }: ReceiverState, now: EpochMs): boolean {
-  return now - at > keptMs && failures > 0 && failedAt - at > keptMs
+function isExpired(
+  { place, entry }: Candidate,
+  { failures, failedAt }: ReceiverState,
+  now: EpochMs,
+): boolean {
+  const lastRefusedAt = failures > 0 ? Math.max(place.refusedAt, failedAt) : place.refusedAt
+  return now - entry.at > keptMs && lastRefusedAt - entry.at > keptMs
 }
 
 function drop({ onResult }: RoundOptions, { messages }: Candidate): number {
@@ -207,7 +213,7 @@ function mergeWaiting(
   const refused = batch.flatMap(({ place }) => {
     if (!refusals.has(place.position)) return []
     const attempts = place.attempts + 1
-    return [{ ...place, attempts, nextAt: now + entryPauseMs(attempts) }]
+    return [{ ...place, attempts, nextAt: now + entryPauseMs(attempts), refusedAt: now }]
   })
   // Refused entries come before all others of their accounts, and accounts have no order among themselves.
   return [...refused, ...waiting]
@@ -228,6 +234,6 @@ function settle(next: ReceiverState, { batch, refusals, now }: Sent): ReceiverSt
     return { ...noted, failures, nextAt: now + receiverPauseMs(failures) }
   }
   // The receiver was down and is up again, so nothing has to wait for its next try.
-  const waiting = next.failures > 1 ? next.waiting.map((entry) => ({ ...entry, nextAt: 0 })) : next.waiting
+  const waiting = next.failures > 1 ? dueAtOnce(next.waiting) : next.waiting
   return { ...noted, waiting, failures: 0, nextAt: 0, deliveredAt: now }
 }

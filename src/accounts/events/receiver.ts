@@ -45,6 +45,8 @@ export interface WaitingEntry {
   readonly account: string
   readonly attempts: number
   readonly nextAt: EpochMs
+  /** When it was refused last; 0 = not since it was last made due at once. */
+  readonly refusedAt: EpochMs
 }
 
 /** Maximum number of entries that wait for another try; beyond it, the receiver gets no new ones. */
@@ -88,18 +90,19 @@ export function newReceiverState(position: string): ReceiverState {
 }
 
 export function parseReceiverState(text: string): ReceiverState {
-  // The cast is sound: it was written by JSON.stringify from this type.
-  return { ...newReceiverState(''), ...(JSON.parse(text) as Partial<ReceiverState>) }
+  // The cast is sound: it was written by JSON.stringify from this type, perhaps before it had all members.
+  const state = { ...newReceiverState(''), ...(JSON.parse(text) as Partial<ReceiverState>) }
+  return { ...state, waiting: state.waiting.map((entry) => ({ ...entry, refusedAt: entry.refusedAt ?? 0 })) }
 }
 
 /** The same state, but everything that waits is due at once. */
 export function withoutPauses(state: ReceiverState): ReceiverState {
-  return {
-    ...state,
-    nextAt: 0,
-    failures: 0,
-    waiting: state.waiting.map((entry) => ({ ...entry, nextAt: 0 })),
-  }
+  return { ...state, nextAt: 0, failures: 0, waiting: dueAtOnce(state.waiting) }
+}
+
+/** Each is sent once more, however old it is. */
+export function dueAtOnce(waiting: readonly WaitingEntry[]): readonly WaitingEntry[] {
+  return waiting.map((entry) => ({ ...entry, nextAt: 0, refusedAt: 0 }))
 }
 
 type EventLog = Pick<EventStore, 'readAuditAfter'>

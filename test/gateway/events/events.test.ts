@@ -130,6 +130,66 @@ t.test('what a receiver does not accept for three days is dropped and said so, a
   t.ok(gateway.logLines.some((line) => line.includes('events dropped')))
 })
 
+t.test('an event that alone is refused for three days is dropped, and those after it follow', async (t) => {
+  let now = Date.now()
+  const isPoison = ({ type, data }: ReceivedEvent) =>
+    type === 'account.created' && data.account?.email === 'poison@example.com'
+  const receiver = await startEventReceiver(t, {
+    answer: (event, response) => isPoison(event) && Boolean(response.writeHead(400).end()),
+    clock: () => now,
+  })
+  const gateway = await startGateway(t, { config: configOf([receiver], ['account.*']), clock: () => now })
+  const start = now
+  const poisoned = await gateway.createAccount({ email: 'poison@example.com' })
+  await until('it is refused', () => receiver.refused.length > 0 || undefined)
+  await gateway.operate(({ accounts }) => accounts.update(poisoned.account.id, { firstName: 'P' }))
+  const acceptAnother = async () => {
+    const { account } = await gateway.createAccount()
+    await until('another is accepted', () => {
+      now += 2_000
+      return receiver.accepted.some(({ subject }) => subject === account.id) || undefined
+    })
+  }
+  const hasFollowing = () => receiver.accepted.some(({ type }) => type === 'account.updated')
+  while (now < start + 2.5 * day) {
+    const before = receiver.refused.length
+    now += day / 2
+    await until('another try', () => receiver.refused.length > before || undefined)
+    await acceptAnother()
+  }
+  t.notOk(hasFollowing(), 'no sooner')
+  now = start + 3 * day
+  for (let count = 0; count < 5 && !hasFollowing(); count++) {
+    now += 3_700_000
+    await acceptAnother()
+  }
+  await until('it is dropped', () => hasFollowing() || undefined)
+  const text = await (await fetch(`${gateway.opsUrl}/metrics`)).text()
+  t.match(text, 'gatehouse_events_delivered_total{result="dropped"} 1\n')
+  t.ok(gateway.logLines.some((line) => line.includes('events dropped')))
+})
+
+t.test('what is retried by hand is sent, however often it was refused', async (t) => {
+  let now = Date.now()
+  let isPoisoned = true
+  const receiver = await startEventReceiver(t, {
+    answer: ({ data }, response) =>
+      isPoisoned && data.account?.email === 'poison@example.com' && Boolean(response.writeHead(400).end()),
+    clock: () => now,
+  })
+  const gateway = await startGateway(t, { config: configOf([receiver]), clock: () => now })
+  await gateway.createAccount({ email: 'poison@example.com' })
+  await until('it is refused', () => receiver.refused.length > 0 || undefined)
+  const before = receiver.refused.length
+  now += 3 * day + 600_000
+  await until('it is tried once more', () => receiver.refused.length > before || undefined)
+  isPoisoned = false
+  await gateway.operate(async ({ receivers }) => {
+    for (const { id } of await receivers.list()) t.equal(await receivers.retry(id), 'retried')
+  })
+  await until('it arrives', () => receiver.accepted.length === 1 || undefined)
+})
+
 t.test('what was not delivered before a restart is delivered after it, and nothing twice', async (t) => {
   let isDead = true
   const later = Date.now() + 600_000
