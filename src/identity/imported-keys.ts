@@ -74,8 +74,13 @@ export function createImportedKeys(options: ImportedKeysOptions): ImportedKeys {
 
   async function load(digest: Uint8Array, text: string): Promise<string | undefined> {
     const accountId = await store.findImportedKey(digest)
-    if (accountId === undefined) absent.set(text, { until: monotonic() + negativeTtlMs })
-    else known.set(text, { accountId })
+    if (accountId === undefined) {
+      absent.set(text, { until: monotonic() + negativeTtlMs })
+      return undefined
+    }
+    known.set(text, { accountId })
+    // It would count again once the account is forgotten.
+    absent.delete(text)
     return accountId
   }
 

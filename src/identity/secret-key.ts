@@ -114,14 +114,37 @@ export function createSecretKeyScheme(
     if (accountId === 'absent') return invalid
     if (accountId === undefined) return lookUpForeign(digest, imported)
     const account = directory.account(accountId)
-    if (account instanceof Promise) return decideForeign({ accountId, digest }, account, imported)
+    if (account instanceof Promise) return decideCached({ accountId, digest }, account, imported)
     const verdict = decideKey({ accountId, digest }, account)
-    return verdict === invalid ? decideForeign({ accountId, digest }, account, imported) : verdict
+    return verdict === invalid ? decideCached({ accountId, digest }, account, imported) : verdict
+  }
+
+  /** If the account does not have the key any more, another one may have it now. */
+  async function decideCached(
+    key: ParsedKey,
+    account: CachedAccount | undefined | Promise<CachedAccount | undefined>,
+    imported: ImportedKeys,
+  ): Promise<Authentication> {
+    const verdict = await decideForeign(key, account, imported)
+    if (verdict !== invalid || imported.find(key.digest) === 'absent') return verdict
+    const accountId = await imported.lookUp(key.digest)
+    if (accountId !== key.accountId) return decideHeld(key.digest, accountId, imported)
+    // Otherwise others with this key would look it up as well, and are limited only while it is not known.
+    imported.forget(key.digest)
+    return verdict
   }
 
   async function lookUpForeign(digest: Uint8Array, imported: ImportedKeys): Promise<Authentication> {
     if (!(await imported.hasAny())) return malformed
-    const accountId = await imported.lookUp(digest)
+    return decideHeld(digest, await imported.lookUp(digest), imported)
+  }
+
+  /** @param accountId what the store says now; undefined = no account has the key */
+  async function decideHeld(
+    digest: Uint8Array,
+    accountId: string | undefined,
+    imported: ImportedKeys,
+  ): Promise<Authentication> {
     if (accountId === undefined) return invalid
     return decideForeign({ accountId, digest }, directory.account(accountId), imported)
   }

@@ -133,6 +133,30 @@ t.test('whoever holds an imported key ends it alone', async (t) => {
     t.equal((await askJson(t, gateway.url, '/api/v1/keys/revoke', { key })).status, 200, 'like any text')
 })
 
+t.test('an imported key that moves to another account is known as its key at once', async (t) => {
+  const { gateway, user, wordWith } = await start(t, ['SecretKey'], {
+    config: {
+      routes: [
+        { name: 'any', path: '/any', upstream: 'backend', auth: 'any' },
+        { name: 'admin', path: '/admin', upstream: 'backend', auth: 'any', roles: ['Admin'] },
+      ],
+    },
+  })
+  const admin = await gateway.createAccount({ role: 'Admin' })
+  const move = async (from: string, to: string) => {
+    await gateway.operate(({ secretKeys }) => secretKeys.revoke(from, 'elsewhere', 0))
+    await importKey(gateway, to, foreign)
+  }
+  const header = `SecretKey: ${foreign}`
+  await importKey(gateway, user.account.id, foreign)
+  t.equal(await wordWith('/admin', header), '403 role-forbidden')
+  await move(user.account.id, admin.account.id)
+  t.equal(await wordWith('/admin', header), '200')
+  await move(admin.account.id, user.account.id)
+  t.equal(await wordWith('/any', header), '200')
+  t.equal(await wordWith('/admin', header), '403 role-forbidden')
+})
+
 t.test('explain names an imported key, where it came, and when it expires', async (t) => {
   const { gateway, user } = await start(t, ['SecretKey', 'bearer'])
   const expiresAt = Date.UTC(2100, 0, 31)
@@ -178,6 +202,16 @@ async function startLimited(t: Test, limit: number) {
 }
 
 const fifty = Array.from({ length: 50 }, (_, index) => index)
+
+t.test('a key that was revoked is looked up once more, and then like any that was made up', async (t) => {
+  const { gateway, user, lookUps, wordsOf } = await startLimited(t, 10)
+  t.strictSame(await wordsOf([foreign]), ['200'])
+  t.equal(lookUps(), 1)
+  await gateway.operate(({ secretKeys }) => secretKeys.revoke(user.account.id, 'elsewhere', 0))
+  const words = await wordsOf(fifty.map(() => foreign))
+  t.notOk(words.includes('200'))
+  t.equal(lookUps(), 2)
+})
 
 t.test('made-up keys at once are looked up no more often than the failure limit allows', async (t) => {
   const { lookUps, wordsOf } = await startLimited(t, 10)
