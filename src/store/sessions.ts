@@ -131,21 +131,30 @@ export function decideRotation(
   session: Session | undefined,
   account: Account | undefined,
 ): RotationDecision {
-  const { generation, now, graceMs, idleMs } = use
+  const { generation, now, graceMs } = use
   if (!session || !account) return { kind: 'refuse', reason: 'unknown' }
   // Revocation is checked before the grace period, which must never restore a session.
-  const isRevoked =
-    session.end !== undefined || account.isDisabled || session.sessionEpoch !== account.sessionEpoch
-  const state = stateOfKey(session, account, now)
-  if (isRevoked || state === 'revoked') return { kind: 'refuse', reason: 'revoked' }
-  if (state === 'expired' || now >= session.expiresAt || now >= session.rotatedAt + idleMs)
-    return { kind: 'refuse', reason: 'expired' }
+  const reason = refusalOf(session, account, use)
+  if (reason) return { kind: 'refuse', reason }
   // A token ahead of the session was issued by us, as its MAC is right: the store has lost its last changes.
   if (generation >= session.generation) {
     return { kind: 'advance', previous: session, session: rotatedSession(use, session), account }
   }
   const isRepeat = generation === session.generation - 1 && isReuseAllowed(session, now, graceMs)
   return isRepeat ? { kind: 'repeat', session, account } : { kind: 'reuse', account }
+}
+
+/** Why none of a session's refresh tokens can be used any more; undefined = the current one can. */
+export function refusalOf(
+  session: Session,
+  account: Account,
+  { now, idleMs }: Pick<RefreshTokenUse, 'now' | 'idleMs'>,
+): 'revoked' | 'expired' | undefined {
+  if (session.end !== undefined || account.isDisabled || session.sessionEpoch !== account.sessionEpoch)
+    return 'revoked'
+  const state = stateOfKey(session, account, now)
+  if (state !== 'valid') return state
+  return now >= session.expiresAt || now >= session.rotatedAt + idleMs ? 'expired' : undefined
 }
 
 /** The state of the key that started the session, or of the portal sessions of its epoch. */

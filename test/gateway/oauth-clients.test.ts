@@ -1,7 +1,7 @@
 import * as client from 'openid-client'
 import t, { type Test } from 'tap'
 import { startBoth } from '../setup/both.ts'
-import { freePort } from '../setup/net.ts'
+import { freePort, until } from '../setup/net.ts'
 import { addKey } from './support/further-keys.ts'
 
 /** A gateway that clients discover at its own URL, before a route for each kind of scope. */
@@ -137,6 +137,58 @@ t.test('openid-client introspects tokens of others as an Admin, and revokes its 
   t.equal(await refusalOf(client.tokenRevocation(own, others)), '400 unauthorized_client')
   t.match(await client.tokenIntrospection(asking, others), { active: true })
 })
+
+t.test(
+  'a refresh token of a key that has ended is inactive, and revoking it still ends its session',
+  async (t) => {
+    const { gateway, discover } = await start(t)
+    const created = await gateway.createAccount()
+    const { id } = created.account
+    const admin = await gateway.createAccount({ role: 'Admin' })
+    const asking = await discover(admin.apiKey, client.ClientSecretBasic(admin.secretKey))
+    const own = await discover(created.apiKey, client.ClientSecretBasic(created.secretKey))
+    const countSessions = () =>
+      gateway.operate(
+        async ({ store }) => (await store.listSessions(id, { now: Date.now(), limit: 10 })).length,
+      )
+    const revokeKey = (name: string, graceMs: number) =>
+      gateway.operate(({ secretKeys }) => secretKeys.revoke(id, name, graceMs))
+    const startSession = async (name: string) => {
+      const secretKey = await addKey(gateway, id, { name })
+      return (await gateway.tokens({ ...created, secretKey })).RefreshToken
+    }
+    const token = await startSession('ci')
+    const another = await startSession('cd')
+    const spare = await startSession('spare')
+    for (const one of [token, another, spare])
+      t.match(await client.tokenIntrospection(asking, one), { active: true, sub: id })
+    for (const name of ['ci', 'cd']) await revokeKey(name, 1)
+    await until(
+      'the first is inactive',
+      async () => {
+        return (await client.tokenIntrospection(asking, token)).active === false || undefined
+      },
+      5_000,
+    )
+    for (const config of [own, await discover(created.apiKey, client.None())])
+      t.equal(await refusalOf(client.refreshTokenGrant(config, token)), '400 invalid_grant')
+    t.equal(await countSessions(), 3)
+    await client.tokenRevocation(own, token)
+    t.equal(await countSessions(), 2)
+
+    // With it, the account loses what is left of the other two.
+    await revokeKey('spare', 0)
+    const { secretKeys } = (await gateway.operate(({ store }) => store.findAccount(id))) ?? {}
+    t.strictSame(
+      secretKeys?.map(({ name }) => name),
+      ['default'],
+    )
+    t.strictSame(await client.tokenIntrospection(asking, another), { active: false })
+    t.equal(await refusalOf(client.refreshTokenGrant(own, another)), '400 invalid_grant')
+    await client.tokenRevocation(own, another)
+    t.equal(await countSessions(), 0)
+  },
+)
 
 t.test('openid-client is told what is wrong with its client', async (t) => {
   const { gateway, discover } = await start(t)

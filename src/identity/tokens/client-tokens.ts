@@ -1,6 +1,6 @@
 import type { Clock, EpochMs } from '#platform/time.ts'
 import type { AccountReader } from '#store/accounts.ts'
-import type { SessionStore, Visitor } from '#store/sessions.ts'
+import { refusalOf, type SessionStore, type Visitor } from '#store/sessions.ts'
 import type { AccessTokens } from './access-token.ts'
 import type { RefreshTokens } from './refresh-tokens.ts'
 import {
@@ -23,7 +23,7 @@ export interface ClientTokens {
   grant(pair: KeyPair, visitor: Visitor, asked: AskedToken): Promise<GrantedToken>
   /**
    * The open session of a refresh token, which is not changed; undefined = it is not a refresh token, or its session
-   * has ended.
+   * has ended, by itself or with its key.
    */
   inspect(refreshToken: string): Promise<InspectedSession | undefined>
   /** Ends a session; one that has ended is no error. */
@@ -90,10 +90,9 @@ export function createClientTokens(options: ClientTokensOptions): ClientTokens {
       const token = refreshTokens.parse(refreshToken)
       const session = token && (await store.findSession(token.sessionId))
       const account = session && (await store.findAccount(session.accountId))
-      if (!account || account.isDisabled || session.end !== undefined) return undefined
-      const { accountId, generation, rotatedAt, sessionEpoch } = session
+      if (!account || refusalOf(session, account, { now: clock(), idleMs: refreshIdleMs })) return undefined
+      const { accountId, generation, rotatedAt } = session
       const endsAt = Math.min(session.expiresAt, rotatedAt + refreshIdleMs)
-      if (sessionEpoch !== account.sessionEpoch || endsAt <= clock()) return undefined
       const { scopes } = limitsOf(account, session)
       return { accountId, scopes, isCurrent: token.generation === generation, rotatedAt, endsAt }
     },
