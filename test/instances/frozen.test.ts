@@ -27,9 +27,9 @@ const messages: Readonly<Record<string, (store: Store) => unknown>> = {
 const frozenMs = 1_000
 const routes = [{ name: 'any', path: '/', upstream: 'backend', auth: 'any' }]
 
-/** A gateway on Redis, and a caller that it knows by key and by token. */
-async function startKnowing(t: Test) {
-  const redis = await startRedis(t)
+/** A gateway on Redis, and a caller that it knows by key and by token. @param args of redis-server */
+async function startKnowing(t: Test, args: readonly string[] = []) {
+  const redis = await startRedis(t, args)
   const wire = await startTcpProxy(t, redis.port)
   const backend = (await startBackend(t)).url
   const config = {
@@ -100,6 +100,27 @@ for (const [which, treat] of Object.entries(messages)) {
     t.strictSame([...statuses], [401])
   })
 }
+
+t.test('a gateway suspended in an outage accepts nothing revoked once its store is back', async (t) => {
+  const args = ['--appendonly', 'yes', '--appendfsync', 'always']
+  const { redis, gateway, account, ask, askFor, signal } = await startKnowing(t, args)
+  await redis.stop()
+  await until('the outage is seen', async () => {
+    return !(await (await fetch(`${gateway.opsUrl}/readyz`)).text()).includes('"ok"')
+  })
+  t.strictSame([...new Set(await askFor(500))], [200])
+  signal('SIGSTOP')
+  await redis.start()
+  await gateway.run('keys', 'reset-secret', account.id, '--json')
+  const waiting = Array.from({ length: 10 }, ask)
+  await pause(frozenMs)
+  signal('SIGCONT')
+  const statuses = new Set((await Promise.all(waiting)).flat())
+  for (const status of await askFor(500)) statuses.add(status)
+  // A busy machine may take the store for gone.
+  statuses.delete(503)
+  t.strictSame([...statuses], [401])
+})
 
 t.test('a suspended gateway keeps serving cached callers if its store is gone', async (t) => {
   const { redis, ask, signal } = await startKnowing(t)

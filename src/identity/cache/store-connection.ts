@@ -13,8 +13,8 @@ export class StoreConnectionState {
   /** The time since which every change has been read; Infinity = nothing has been read yet. */
   completeSince: EpochMs = Number.POSITIVE_INFINITY
   /**
-   * Until when cached data is used without another reading of the change log; Infinity = as long as the store is
-   * unreachable, when `cache.maxStale` limits it.
+   * Until when cached data is used without another reading of the change log, or another failure of it in an outage,
+   * when `cache.maxStale` limits it too; Infinity = no reading has ended yet.
    */
   currentUntil: MonotonicMs = Number.POSITIVE_INFINITY
   /** The same on the other clock: the monotonic one may stand still while the machine is suspended. */
@@ -50,7 +50,10 @@ export interface Moment {
   readonly time: EpochMs
 }
 
-/** Decides how long cached data is used: for a moment after each reading of the change log, and through an outage. */
+/**
+ * Decides how long cached data is used: for a moment after each reading of the change log, and in an outage after each
+ * failure of it, so that a process that stalls in either does not use it before it has tried to read the log.
+ */
 interface Currency {
   /** A reading begins; only one is in flight at a time. */
   begin(): Moment
@@ -74,6 +77,11 @@ interface Currency {
  * that come 450 ms after the last wait for the failure, 200 ms at most. If more time has passed, this process stalled.
  */
 const currentForMs = 450
+/**
+ * How long after a failed reading cached data is used in an outage. The next one begins within 150 ms and fails within
+ * 250 ms. If twice as much time has passed, this process stalled.
+ */
+const outageCurrentForMs = 800
 /** Within what time a reading fails in a running process: the timeout of the store, and how late a timer may be. */
 const failsWithinMs = 300
 /** How long a process that stalled tries to read the change log before it considers the store unreachable. */
@@ -88,6 +96,8 @@ export function createCurrency(
   let inFlight: Moment | undefined
   /** When this process was found to have stalled; undefined once it has read the change log. */
   let stalledAt: MonotonicMs | undefined
+  /** Until the first reading, what was taken over from another process is used as in an outage. */
+  let isOutage = true
 
   function begin(): Moment {
     inFlight = { now: monotonic(), time: clock() }
@@ -97,9 +107,14 @@ export function createCurrency(
   function onRead({ now, time }: Moment): void {
     storeConnection.confirmedAt = time
     storeConnection.readAt = now
-    storeConnection.currentUntil = now + currentForMs
-    storeConnection.currentUntilTime = time + currentForMs
+    useFrom({ now, time }, currentForMs)
     stalledAt = undefined
+    isOutage = false
+  }
+
+  function useFrom({ now, time }: Moment, forMs: number): void {
+    storeConnection.currentUntil = now + forMs
+    storeConnection.currentUntilTime = time + forMs
   }
 
   /**
@@ -107,15 +122,17 @@ export function createCurrency(
    * while, as its connections may just have been closed.
    */
   function onFailure(begun: Moment): void {
-    if (isOutage()) return
-    if (!isPunctual(begun)) stalledAt ??= monotonic()
+    const failed = { now: monotonic(), time: clock() }
+    isOutage &&= isCurrent(storeConnection, failed.now, failed.time)
+    if (!isOutage && !isPunctual(begun)) stalledAt ??= failed.now
     if (stalledAt !== undefined && !hasTried()) return
     stalledAt = undefined
-    storeConnection.currentUntil = Number.POSITIVE_INFINITY
-    storeConnection.currentUntilTime = Number.POSITIVE_INFINITY
+    isOutage = true
+    useFrom(failed, outageCurrentForMs)
   }
 
   function onLapse(): void {
+    isOutage = false
     // A punctual reading in flight will soon show whether the store answers.
     if (inFlight === undefined || !isPunctual(inFlight)) stalledAt ??= monotonic()
   }
@@ -133,10 +150,6 @@ export function createCurrency(
     return stalledAt !== undefined && monotonic() - stalledAt >= catchUpMs
   }
 
-  function isOutage(): boolean {
-    return storeConnection.currentUntil === Number.POSITIVE_INFINITY
-  }
-
   return {
     begin,
     onRead,
@@ -146,7 +159,7 @@ export function createCurrency(
     },
     onLapse,
     hasTried,
-    isOutage,
+    isOutage: () => isOutage,
   }
 }
 
