@@ -1,4 +1,3 @@
-import { auth } from '@modelcontextprotocol/sdk/client/auth.js'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import t from 'tap'
@@ -22,14 +21,18 @@ t.test(
       .replaceAll('http://127.0.0.1:3000', tools)
     const gateway = await startGateway(t, { config: { ...(parse(text) as object), listen: { port } } })
 
+    // One of several servers below the resource.
+    const serverUrl = `${resource}/tools`
     const { kept, provider } = newClient()
-    const connect = async () => {
+    const newTransport = () =>
+      new StreamableHTTPClientTransport(new URL(serverUrl), { authProvider: provider })
+    const connect = async (transport: StreamableHTTPClientTransport) => {
       const client = new Client({ name: 'example', version: '1.0.0' })
-      const transport = new StreamableHTTPClientTransport(new URL(resource), { authProvider: provider })
       await client.connect(transport as Parameters<typeof client.connect>[0])
       return client
     }
-    await t.rejects(connect(), { name: /Unauthorized|Error/ }, 'it has to sign in first')
+    const first = newTransport()
+    await t.rejects(connect(first), { name: /Unauthorized|Error/ }, 'it has to sign in first')
     t.ok(kept.information, 'it has registered itself')
     t.match(Object.fromEntries(kept.authorizationUrl?.searchParams ?? []), {
       resource,
@@ -37,9 +40,9 @@ t.test(
       code_challenge_method: 'S256',
     })
     const code = await codeOf(kept.authorizationUrl)
-    t.equal(await auth(provider, { serverUrl: resource, authorizationCode: code }), 'AUTHORIZED')
+    await first.finishAuth(code)
 
-    const client = await connect()
+    const client = await connect(newTransport())
     const { content } = (await client.callTool({ name: 'whoami' })) as { readonly content: unknown }
     t.strictSame(content, [{ type: 'text', text: 'corp:ada undefined' }])
     await gateway.operate(({ subjects }) => subjects.block({ issuer: 'corp', subject: 'ada' }))

@@ -118,7 +118,11 @@ t.test('the metadata of resources, and the challenges that lead to it', async (t
   const challengesOf = async (path: string, headers: readonly string[] = []) =>
     [(await get(path, headers)).headers['www-authenticate'] ?? ''].flat().join(', ')
   const key = 'SecretKey realm="gatehouse"\n'
-  t.equal(await challengesOf('/mcp/x'), `${key}Bearer realm="gatehouse", ${metadataOf('/mcp')}`)
+  t.equal(
+    await challengesOf('/mcp/x'),
+    `Bearer realm="gatehouse", ${metadataOf('/mcp')}\n${key.trim()}`,
+    'first, for clients that read one',
+  )
   t.equal(
     await challengesOf('/orders', ['Authorization: Bearer x']),
     `Bearer realm="gatehouse", error="invalid_token", error_description="the token is not valid", ${metadataOf('/orders')}`,

@@ -40,7 +40,7 @@ export function isRegistryPath(path: string | undefined, { basic }: Carriers): b
 /**
  * Values of WWW-Authenticate (RFC 9110 11.6.1): one for each accepted scheme. Basic is included where keys may come in
  * it, as git and others send no password unasked; and it precedes Bearer, as some clients take the first scheme that
- * they know.
+ * they know. Elsewhere a Bearer that names metadata comes first, as MCP clients read only the first challenge.
  */
 export function challenges(
   code: ErrorCode,
@@ -53,13 +53,14 @@ export function challenges(
   const metadata = access.metadataUrl === undefined ? '' : `, resource_metadata="${access.metadataUrl}"`
   if (access.leavesAuthorization) return [challengeOf(keyHeaderScheme(access, carriers), code)]
   const isBasic = carriers.basic && access.schemes.includes('secretKey')
-  return access.schemes.flatMap((scheme) => {
+  const all = access.schemes.flatMap((scheme) => {
     if (scheme === 'secretKey')
       return isBasic ? [challengeOf(scheme, code), `Basic ${realm}`] : challengeOf(scheme, code)
     // A client that has sent a token is not a registry client.
     const isHidden = isRegistry && isBasic && bearerErrors[code] === undefined
     return isHidden ? [] : challengeOf(scheme, code) + scope + metadata
   })
+  return metadata === '' || isBasic ? all : all.toReversed()
 }
 
 /**
