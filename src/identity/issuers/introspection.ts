@@ -136,14 +136,16 @@ export function createIntrospection(options: IntrospectionOptions): Introspectio
       recordFailure(reply.failure)
       return refuse(digest, undecided, failedMs)
     }
-    recordSuccess(reply.members.active === true)
+    const isActive = reply.members.active === true
+    recordSuccess(isActive)
     const read = readMembers(reply.members)
     if ('kind' in read) {
       answers.delete(digest)
       const verdict = before && clock() >= before.expiresAt ? expired : read
       refuse(digest, verdict, refusedMs)
-      // A token that was active before is not a guess, and does not count against the client.
-      return before === undefined && verdict.kind === 'invalid' ? { ...verdict, isCounted: true } : verdict
+      // A token that the issuer knows, or that was active before, is no guess: it does not count against the client.
+      const isGuess = !isActive && before === undefined && verdict.kind === 'invalid'
+      return isGuess ? { ...verdict, isCounted: true } : verdict
     }
     const { expiresAt } = read
     const claims = { ...read.claims, validUntil: Math.min(expiresAt, holdsUntil) }

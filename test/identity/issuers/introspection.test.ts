@@ -94,6 +94,12 @@ t.test('an answer holds no longer than until exp, when the issuer is asked again
   t.match(await verify('one'), { claims: { validUntil: begin + 4_000 + answerMs } }, 'without exp')
 })
 
+t.test('an active token that is for somebody else is no guess', async (t) => {
+  const { server, introspection } = await open(t)
+  server.state.tokens.set('other', { ...right, aud: 'others' })
+  t.match(await introspection.verify('other', 'other'), { kind: 'invalid', isCounted: undefined })
+})
+
 t.test('a token that is not active is asked about once in ten seconds, and counted once', async (t) => {
   const { server, time, introspection, kindOf } = await open(t)
   const [first, ...others] = await Promise.all(
