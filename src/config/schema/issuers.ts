@@ -125,7 +125,8 @@ const issuer = convertResolved(
           {
             default: {},
             maxProperties: 1_000,
-            description: 'Roles by the exact value of the claim; the first that a token has counts.',
+            description:
+              'Roles by the exact value of the claim; the first that a token has counts. Whole numbers precede other values, the lowest first, whatever the order here.',
           },
           '^.{1,256}$',
         ),

@@ -42,7 +42,8 @@ type Payload = Readonly<Record<string, unknown>>
 
 /** As for scopes of keys: anything longer is not a name. */
 const scopeLengthMax = 128
-const scopesMax = 100
+/** Some issuers list each permission of a user. */
+const scopesMax = 1_000
 /** RFC 6749 3.3. */
 const scopeCharacters = /^[!#-[\]-~]+$/
 
@@ -105,7 +106,7 @@ function isForUs(aud: unknown, { audiences }: IssuerOptions): boolean {
  * Cognito mark by claims of their own.
  */
 function wrongPurpose(payload: Payload): string | undefined {
-  const { typ, token_use: use, at_hash, c_hash, nonce, auth_time, events } = payload
+  const { typ, cnf, token_use: use, at_hash, c_hash, nonce, auth_time, events } = payload
   if (events !== undefined) return 'events: a security event, not an access token'
   if (at_hash !== undefined || c_hash !== undefined) return 'at_hash or c_hash: an ID token'
   // The nonce that the client sent for its ID token, which need not have any hash (Core 1.0, 3.1.3.6).
@@ -113,16 +114,19 @@ function wrongPurpose(payload: Payload): string | undefined {
   if (auth_time !== undefined && !accessClaims.some((name) => isNamed(payload[name])))
     return `auth_time without ${accessClaims.join(', ')}: an ID token`
   if (use !== undefined && use !== 'access' && use !== 'access_token') return 'token_use: not an access token'
-  if (typ !== undefined && typ !== 'Bearer') return 'the claim typ: not an access token'
-  return undefined
+  const isAccess = typ === undefined || typ === 'Bearer' || (typ === 'DPoP' && isBoundToKey(cnf))
+  return isAccess ? undefined : 'the claim typ: not an access token'
+}
+
+function isBoundToKey(cnf: unknown): boolean {
+  return isRecord(cnf) && cnf.jkt !== undefined
 }
 
 /** Issuers answer about refresh tokens too: if they name a type, it is not `Bearer` (RFC 7662 2.2, RFC 6749 7.1). */
 function wrongTokenType({ token_type: type, cnf }: Payload): string | undefined {
   if (type === undefined) return undefined
   const name = typeof type === 'string' ? type.toLowerCase() : ''
-  if (name === 'dpop')
-    return isRecord(cnf) && cnf.jkt !== undefined ? undefined : 'token_type DPoP without cnf.jkt'
+  if (name === 'dpop') return isBoundToKey(cnf) ? undefined : 'token_type DPoP without cnf.jkt'
   return name === 'bearer' ? undefined : 'token_type: not an access token'
 }
 
