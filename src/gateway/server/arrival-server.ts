@@ -141,7 +141,11 @@ export function createArrivalServer<Traffic extends ListenerTraffic, Incoming ex
     }
     // With a body the client may send its first part in the same read.
     if (head.body.kind !== 'none') handle(arrival, traffic)
-    else afterReads(() => handle(arrival, traffic))
+    else
+      afterReads(() => {
+        // What came after it in the same read may have ended it.
+        if (exchange.head === head) handle(arrival, traffic)
+      })
   }
 
   function handle(arrival: Incoming, traffic: Traffic): void {

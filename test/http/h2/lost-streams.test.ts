@@ -7,7 +7,16 @@ import { startServer } from '../../setup/backend.ts'
 import { startGateway } from '../../setup/gateway.ts'
 import { until } from '../../setup/net.ts'
 import { ask, connectHttp2 } from './ask.ts'
-import { endHeaders, endStream, fieldBlock, frame, frameTypes, openRawSession, uint32 } from './frames.ts'
+import {
+  endHeaders,
+  endStream,
+  fieldBlock,
+  frame,
+  frameTypes,
+  openRawSession,
+  requestBlock,
+  uint32,
+} from './frames.ts'
 
 /** How a client, or the backend, ends what is open; the backend has been asked three times and has not finished. */
 const endings: Readonly<
@@ -78,6 +87,27 @@ t.test('streams that do not end in order leave nothing behind', async (t) => {
   }
   const other = await connectHttp2(t, gateway.url)
   t.equal((await ask(other, '/public/other')).body, 'served')
+})
+
+t.test('a request that is reset in the read that it came in is not forwarded', async (t) => {
+  const paths: (string | undefined)[] = []
+  const backend = await startServer(t, (request, response) => {
+    paths.push(request.url)
+    response.end('ok')
+  })
+  const gateway = await startGateway(t, { backend })
+  const request = (id: number, path: string) =>
+    frame('headers', endHeaders | endStream, id, requestBlock(`/public/${path}`))
+  const raw = await openRawSession(t, gateway.url)
+  const cancel = frame('resetStream', 0, 1, uint32(constants.NGHTTP2_CANCEL))
+  raw.socket.write(Buffer.concat([request(1, 'reset'), cancel, request(3, 'next')]))
+  await until('the next is answered', () => raw.ended.includes(3))
+  const broken = await openRawSession(t, gateway.url)
+  broken.socket.write(Buffer.concat([request(1, 'broken'), frame('ping', 0, 0, Buffer.alloc(3))]))
+  await once(broken.socket, 'close')
+  raw.socket.write(request(5, 'last'))
+  await until('the last is answered', () => raw.ended.includes(5))
+  t.strictSame(paths, ['/public/next', '/public/last'])
 })
 
 const handshake = fieldBlock([
