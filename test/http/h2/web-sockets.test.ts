@@ -16,6 +16,8 @@ import { startBoth } from '../../setup/both.ts'
 import { startGateway } from '../../setup/gateway.ts'
 import { portOf, until } from '../../setup/net.ts'
 import { type Answer, ask, codeOf, connectHttp2 } from './ask.ts'
+import { bodyOf, roundTrip, widen, windowDefault } from './flow.ts'
+import { endHeaders, fieldBlock, frame, openRawSession } from './frames.ts'
 
 /** Extended CONNECT (RFC 8441): to CONNECT a 2xx means that the tunnel is open (RFC 9110 9.3.6). */
 
@@ -254,6 +256,27 @@ t.test('the access cookie opens a WebSocket over HTTP/2 for pages of the same or
   const [head] = await once(session.request(headers), 'response')
   t.equal(head[':status'], 200)
   t.equal(backend.upgrades.length, 1)
+})
+
+t.test('what a backend sent before it closed reaches a client whose window was too small', async (t) => {
+  const sent = Buffer.alloc(windowDefault + 20_000, 0x80)
+  const backend = await startRawBackend(t, (socket) => {
+    socket.once('data', (bytes: Buffer) => {
+      socket.write(`${switching}${acceptLine(bytes.toString('latin1'))}\r\n`)
+      socket.end(sent)
+    })
+  })
+  const routes = [{ name: 'chat', path: '/chat', upstream: 'backend', auth: 'none', websocket: true }]
+  const gateway = await startGateway(t, { backend, config: { routes } })
+  const raw = await openRawSession(t, gateway.url)
+  // Pseudo-header fields come first.
+  const fields = { ':scheme': 'http', ':path': '/chat', ':authority': 'a', ...handshake }
+  raw.socket.write(frame('headers', endHeaders, 1, fieldBlock(Object.entries(fields))))
+  await until('the window is used up', () => bodyOf(raw, 1).length === windowDefault)
+  await roundTrip(raw)
+  for (const id of [0, 1]) widen(raw, id, 20_000)
+  await until('the stream has ended', () => raw.ended.includes(1))
+  t.strictSame(bodyOf(raw, 1), sent)
 })
 
 /** A server whose requests are handled by `onRequest`. */

@@ -8,9 +8,8 @@ export class StreamDuplex extends Duplex implements StreamEvents {
   readonly #stream: FrameStream
   readonly #onClosed: () => void
   #onWritten: ((error?: Error | null) => void) | undefined
+  #onEnded: (() => void) | undefined
   #timer: NodeJS.Timeout | undefined
-  /** Whether all was written. */
-  #isFinal = false
 
   constructor(stream: FrameStream, onClosed: () => void) {
     super()
@@ -39,14 +38,15 @@ export class StreamDuplex extends Duplex implements StreamEvents {
   }
 
   override _final(onWritten: (error?: Error | null) => void): void {
-    this.#isFinal = true
+    this.#onEnded = onWritten
     this.#stream.end()
-    onWritten()
   }
 
   override _destroy(error: Error | null, onDestroyed: (error: Error | null) => void): void {
     clearTimeout(this.#timer)
-    this.#stream.reset(error === null ? errorCode.cancel : errorCode.internalError)
+    // A client that has been sent all of it is no longer needed (RFC 8441 5).
+    const code = this.#stream.hasSentEnd ? errorCode.noError : errorCode.cancel
+    this.#stream.reset(error === null ? code : errorCode.internalError)
     onDestroyed(error)
   }
 
@@ -70,10 +70,14 @@ export class StreamDuplex extends Duplex implements StreamEvents {
     onWritten?.()
   }
 
+  onEndSent(): void {
+    this.#onEnded?.()
+  }
+
   onClose(code: number): void {
     this.#onClosed()
     // After both sides have ended, data that is still buffered is passed on. A reset may have this code too.
-    const isOrderly = code === errorCode.noError && this.#isFinal && this.#stream.body.hasEnded
+    const isOrderly = code === errorCode.noError && this.#stream.hasSentEnd && this.#stream.body.hasEnded
     if (!isOrderly) this.destroy()
   }
 }
