@@ -3,7 +3,8 @@ import t, { type Test } from 'tap'
 import { startBoth } from '../../setup/both.ts'
 import { until } from '../../setup/net.ts'
 import { ask, connectHttp2 } from './ask.ts'
-import { endHeaders, endStream, frame, openRawSession, requestBlock } from './frames.ts'
+import { postBlock } from './flow.ts'
+import { endHeaders, endStream, frame, frameTypes, openRawSession, requestBlock } from './frames.ts'
 
 /** What the first GOAWAY names: no stream is excluded yet (RFC 9113 6.8). */
 const anyStream = 2 ** 31 - 1
@@ -37,6 +38,24 @@ t.test('a request that was on its way when a shutdown began is answered', async 
   await closed
   t.strictSame(ended, [1, 3])
   t.strictSame([...new Set(lastStreams)], [anyStream, 3], 'first that requests end, then which was the last')
+})
+
+t.test('a call of gRPC that is refused while a shutdown begins ends with its head', async (t) => {
+  const { gateway } = await start(t)
+  const { socket, ended, frames } = await openRawSession(t, gateway.url)
+  socket.write(request(1))
+  await until('it is answered', () => ended[0])
+  const down = gateway.shutDown()
+  socket.write(frame('headers', endHeaders, 3, postBlock('/any', [['content-type', 'application/grpc']])))
+  const closed = once(socket, 'close')
+  socket.write(frame('data', endStream, 3))
+  t.equal(await down, true)
+  await closed
+  const ofCall = frames.filter(({ streamId }) => streamId === 3)
+  t.strictSame(
+    ofCall.map(({ type, flags }) => [type, flags & endStream]),
+    [[frameTypes.headers, endStream]],
+  )
 })
 
 t.test('a request after the final GOAWAY is not begun, and those before it are answered', async (t) => {

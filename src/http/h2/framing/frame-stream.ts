@@ -45,10 +45,13 @@ export class FrameStream implements SendingStream, TableEntry<FrameStream> {
 
   sendHead(write: FieldWriter, isLast: boolean): void {
     if (this.isClosed) return
-    const isEnd = isLast && this.#connection.heldEnds === undefined
-    this.#connection.writeBlock(this.id, write, isEnd)
-    if (isEnd) this.#onEndSent()
-    else if (isLast) this.end()
+    // Held back whole: clients of gRPC do not understand a head without a body that does not end the stream.
+    if (isLast && this.#connection.heldEnds !== undefined) {
+      this.end(write)
+      return
+    }
+    this.#connection.writeBlock(this.id, write, isLast)
+    if (isLast) this.#onEndSent()
   }
 
   /**
