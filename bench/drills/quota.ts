@@ -74,7 +74,7 @@ async function rotateHalfway(fleet: InstanceGroup, client: DrillClient, report: 
   const half = await useUp(instances, client, before, { each: Math.floor(limit / 2 / connections) })
   const [killed, ...left] = instances
   killed?.child.kill('SIGKILL')
-  const after = await operate(({ secretKeys }) => secretKeys.rotate(email, 'agent', 3_600))
+  const { key: after } = await operate(({ secretKeys }) => secretKeys.rotate(email, 'agent', 3_600))
   const rest = await useUp(left, client, after)
   const passed = half.passed + rest.passed
   report.demand(

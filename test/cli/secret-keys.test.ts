@@ -114,6 +114,54 @@ for (const driver of storeDrivers) {
   })
 }
 
+t.test('no grace period outlasts the end that a key has anyway, nor is it said to', async (t) => {
+  const { run } = createWorkspace(t)
+  const who = 'ada@example.com'
+  await run('accounts', 'create', '--email', who)
+  const create = (name: string, ...more: readonly string[]) =>
+    run('keys', 'create', who, '--name', name, ...more)
+  const lastGrace = async (action: string) => {
+    const entries = (await run('audit', 'list', '--action', action, '--limit', '1', '--json')).json()
+    const [{ details }] = entries as [{ readonly details: { readonly graceSeconds: number } }]
+    return details.graceSeconds
+  }
+
+  await create('twice')
+  t.match((await run('keys', 'revoke', who, 'twice', '--grace', '5m')).stdout, / stays valid for 5m\.\n$/)
+  const again = await run('keys', 'revoke', who, 'twice', '--grace', '24h')
+  t.match(again.stdout, /^Secret key twice stays valid for [45] min, not 24h: it ends then anyway\.\n$/)
+  t.ok((await lastGrace('secret-key-revoked')) <= 300)
+  const { graceSeconds } = (await run('keys', 'revoke', who, 'twice', '--grace', '24h', '--json')).json() as {
+    readonly graceSeconds: number
+  }
+  t.ok(graceSeconds > 0 && graceSeconds <= 300)
+  const sooner = await run('keys', 'revoke', who, 'twice', '--grace', '1m', '--json')
+  t.strictSame(sooner.json(), { name: 'twice', graceSeconds: 60 })
+
+  await create('brief', '--expires', '5m')
+  const rotated = await run('keys', 'rotate', who, 'brief', '--grace', '24h')
+  t.match(rotated.stdout, /\nThe old one works for another [45] min, not 24h: it ends then anyway\.\n$/)
+  t.ok((await lastGrace('secret-key-reset')) <= 300)
+
+  await create('over', '--expires', '1s')
+  await create('gone', '--expires', '1s')
+  await until('both have expired', async () => {
+    const keys = (await run('keys', 'list', who, '--json')).json() as { readonly state: string }[]
+    return keys.filter(({ state }) => state === 'expired').length === 2 || undefined
+  })
+  t.match(
+    (await run('keys', 'rotate', who, 'over')).stdout,
+    /\nThe old one had expired already: it does not work\.\n$/,
+  )
+  t.equal(await lastGrace('secret-key-reset'), 0)
+  const gone = await run('keys', 'revoke', who, 'gone', '--grace', '1h')
+  t.equal(gone.stdout, 'Secret key gone had expired already: it does not work.\n')
+  t.strictSame((await run('keys', 'revoke', who, 'gone', '--grace', '1h', '--json')).json(), {
+    name: 'gone',
+    graceSeconds: 0,
+  })
+})
+
 t.test('the audit log has the same limits of a new key, however it was created', async (t) => {
   const { folder, run, runWith } = createWorkspace(t)
   await run('accounts', 'create', '--email', 'ada@example.com')

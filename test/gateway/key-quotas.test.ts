@@ -115,8 +115,8 @@ for (const driver of storeDrivers) {
     const { id } = account
     const first = await createKey(id, 'agent', { limit: 6, per: 'day' })
     t.strictSame(await often(2, keyLine(first)), [200, 200])
-    const rotate = (grace: number) =>
-      gateway.operate(({ secretKeys }) => secretKeys.rotate(id, 'agent', grace))
+    const rotate = async (grace: number) =>
+      (await gateway.operate(({ secretKeys }) => secretKeys.rotate(id, 'agent', grace))).key
     const second = await rotate(3_600)
     t.strictSame(await often(1, keyLine(second)), [200])
     t.strictSame(await often(1, keyLine(first)), [200], 'the old key counts with it')
@@ -179,7 +179,7 @@ t.test(
     const shared = await one.createKey(user.account.id, 'agent', { limit: 7, per: 'month' })
     t.strictSame(await one.often(3, keyLine(shared)), [200, 200, 200])
     t.strictSame(await two.often(3, keyLine(shared)), [200, 200, 200])
-    const rotated = await one.gateway.operate(({ secretKeys }) =>
+    const { key: rotated } = await one.gateway.operate(({ secretKeys }) =>
       secretKeys.rotate(user.account.id, 'agent', 0),
     )
     t.strictSame(await two.often(2, keyLine(rotated)), [200, 'quota-exceeded'])

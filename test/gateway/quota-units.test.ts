@@ -70,7 +70,7 @@ for (const driver of storeDrivers)
     const refused = await ask(agent, 'field/1')
     t.equal(refused.status, 429, 'the key has spent more than it may')
     t.match(refused.headers.get('ratelimit'), /^"key-quota";r=0;/)
-    const second = await gateway.operate(({ secretKeys }) => secretKeys.rotate(id, 'agent', 0))
+    const { key: second } = await gateway.operate(({ secretKeys }) => secretKeys.rotate(id, 'agent', 0))
     t.equal((await ask(second, 'field/1')).status, 429, 'rotated, it still has')
 
     t.equal((await ask(secretKey, 'field/23')).status, 200, 'what the plan has left')

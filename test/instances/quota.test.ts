@@ -71,7 +71,9 @@ t.test('a key that is rotated meanwhile passes its quota on three instances, and
   t.teardown(() => agent.destroy())
   for (let count = 0; count < 300; count++)
     t.equal(await statusOf(agent, gateways[count % 3]?.url ?? '', first), 200)
-  const second = await gateways[1].operate(({ secretKeys }) => secretKeys.rotate(account.id, 'ci', 3_600))
+  const { key: second } = await gateways[1].operate(({ secretKeys }) =>
+    secretKeys.rotate(account.id, 'ci', 3_600),
+  )
   const passed = await passOverAll(t, gateways, second)
   t.ok(passed >= 300 && passed <= 306, `${passed} passed`)
   t.equal(await statusOf(agent, gateways[2].url, first), 429, 'the old key has the same quota')

@@ -99,13 +99,18 @@ test('a key gets another name, and stays the same', async (t, portal) => {
   t.equal(await statusWith(portal, key), 200)
 })
 
-test('a key that expires soon says so, in words too', async (t, portal) => {
+test('a key that expires soon says so, in words too, and a rotation lets it work no longer', async (t, portal) => {
   const { page, id } = await portal.createPerson()
   await portal.command('keys', 'create', id, '--name', 'ci', '--expires', '2d')
   await page.goto(`${portal.url}/portal/integration`)
   const card = page.locator('#further-keys')
   await card.getByText('“ci” expires in 2 days.').waitFor()
   t.equal(await card.getByText('Expires soon').count(), 1)
+  await card.getByText('Rotate…').click()
+  await card.getByLabel('The old key ends').selectOption('In 7 days')
+  await card.getByLabel('Your password').first().fill(goodPassword)
+  await card.getByRole('button', { name: 'Rotate' }).click()
+  t.match(await card.getByText('the old one ends').textContent(), / ends in (1 d 23 h|2 days)\./)
 })
 
 /** Creates a key called `ci` on the page Integration, where it is. @returns the key */

@@ -113,7 +113,8 @@ export function createApply(options: ApplyOptions): Apply {
       case 'update-key':
         return writer.update(await accounts.get(work.id), work.replacement)
       case 'revoke-key':
-        return secretKeys.revoke(work.id, work.name, 0)
+        await secretKeys.revoke(work.id, work.name, 0)
+        return
       default:
         return work satisfies never
     }

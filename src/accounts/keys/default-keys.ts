@@ -9,7 +9,7 @@ import { type AccountLookup, accountNotFound } from '../account-input.ts'
 import type { AuditEntryFactory } from '../audit-log.ts'
 import { assertValidGrace } from './input.ts'
 import { type KeyOptions, makeDefaultKey, makeKey, unsealKey, withUnconfirmedKeys } from './make-key.ts'
-import { replaceSecretKey } from './secret-keys.ts'
+import { replaceSecretKey } from './replace-key.ts'
 
 /** What may be shown about a key, without the key. */
 export interface KeyStatus {
@@ -118,7 +118,7 @@ export function createDefaultKeys(options: DefaultKeysOptions): DefaultKeys {
     if (createdAt !== undefined && (before ?? noKey).createdAt !== createdAt) return undefined
     const replaces = createdAt === undefined ? undefined : before?.digest
     const made = makeDefaultKey(account.id, options)
-    return replaceSecretKey(options, account, { made, graceSeconds, replaces })
+    return (await replaceSecretKey(options, account, { made, graceSeconds, replaces }))?.key
   }
 
   /** @param createdAt as for `newSecretKey` */

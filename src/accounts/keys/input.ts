@@ -3,7 +3,7 @@ import { type FieldError, GatehouseError, invalidField } from '#platform/errors/
 import { objectSchema, orNull, text, texts } from '#platform/json-schema.ts'
 import { dayMs, type EpochMs } from '#platform/time.ts'
 import type { Quota } from '#store/quotas.ts'
-import { defaultKeyName } from '#store/secret-keys.ts'
+import { defaultKeyName, type KeyValidity, validUntil } from '#store/secret-keys.ts'
 
 /** What a further secret key is created from. */
 export interface SecretKeyInput {
@@ -117,6 +117,15 @@ export function assertValidGrace(graceSeconds: number): void {
 /** When a grace period ends; undefined = there is none. */
 export function graceEnd(graceSeconds: number, now: EpochMs): EpochMs | undefined {
   return graceSeconds > 0 ? now + graceSeconds * 1_000 : undefined
+}
+
+/**
+ * How many seconds of a grace period keys still work, rounded up: none works for longer than it would have anyway.
+ * @returns 0 if none of them works any more
+ */
+export function graceLeft(keys: readonly KeyValidity[], graceSeconds: number, now: EpochMs): number {
+  const left = keys.map((key) => Math.ceil((validUntil(key) - now) / 1_000))
+  return Math.max(Math.min(Math.max(...left), graceSeconds), 0)
 }
 
 // Schemas of the members of a key in bodies and files; findKeyErrors checks what names, scopes and addresses may be.

@@ -1,8 +1,4 @@
-import {
-  type GatehouseError,
-  invalidField,
-  throwUnlessStoreUnavailable,
-} from '#platform/errors/gatehouse-error.ts'
+import { type GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import type { EpochMs } from '#platform/time.ts'
 import type { Account } from '#store/accounts.ts'
 import { digestText, type KeyStore, type KeyUse, type SecretKeyAdded } from '#store/keys.ts'
@@ -17,6 +13,7 @@ import {
   defaultNameError,
   findKeyErrors,
   graceEnd,
+  graceLeft,
   type SecretKeyInput,
 } from './input.ts'
 import {
@@ -26,8 +23,8 @@ import {
   type KeyOptions,
   makeImportedKey,
   makeSecretKey,
-  withUnconfirmedKeys,
 } from './make-key.ts'
+import { type ReplacedKey, replaceSecretKey } from './replace-key.ts'
 
 /** A secret key, without the key. */
 export interface SecretKeyStatus extends Omit<SecretKey, 'id' | 'digest' | 'sealed'> {
@@ -57,13 +54,13 @@ export interface SecretKeys {
   bindCertificate(idOrEmail: string, input: SecretKeyInput, pem: string): Promise<BoundCertificate>
   /**
    * Replaces a further key by one of the same name, limits and lifetime; what was spent of its quota is kept.
-   * @returns the new key
-   * @param graceSeconds how long the old one still works; 0 = it, its sessions and its access tokens are revoked now
+   * @param graceSeconds how long the old one still works, unless it expires earlier; 0 = it, its sessions and its
+   *   access tokens are revoked now
    * @param createdAt when the key to replace must have been created; absent = at any time
    * @throws GatehouseError `request-invalid` (field `name`) where there is no such key, or it was replaced meanwhile;
    *   UnconfirmedKeys
    */
-  rotate(idOrEmail: string, name: string, graceSeconds: number, createdAt?: EpochMs): Promise<string>
+  rotate(idOrEmail: string, name: string, graceSeconds: number, createdAt?: EpochMs): Promise<ReplacedKey>
   /**
    * Gives a further key another name. Usage that was counted stays under the old one.
    * @throws GatehouseError `request-invalid` (field `name`: there is no such key; field `to`: it cannot have this name)
@@ -71,11 +68,12 @@ export interface SecretKeys {
   rename(idOrEmail: string, name: string, to: string): Promise<void>
   /**
    * Revokes a key; its sessions end with it. No other key is affected.
-   * @param graceSeconds how long it still works; 0 = it is revoked now
+   * @param graceSeconds how long it still works, unless it ends earlier; 0 = it is revoked now
    * @param createdAt of the only key to revoke; absent = all with this name, including one within an overlap
+   * @returns how many seconds it does still work; with several, the one that ends last
    * @throws GatehouseError `request-invalid` (field `name`) where there is no such key
    */
-  revoke(idOrEmail: string, name: string, graceSeconds: number, createdAt?: EpochMs): Promise<void>
+  revoke(idOrEmail: string, name: string, graceSeconds: number, createdAt?: EpochMs): Promise<number>
 }
 
 /** A certificate that is a key of an account. */
@@ -152,18 +150,21 @@ export function createSecretKeys(options: SecretKeysOptions): SecretKeys {
     name: string,
     graceSeconds: number,
     createdAt?: EpochMs,
-  ): Promise<void> {
+  ): Promise<number> {
     assertValidGrace(graceSeconds)
     const account = await accounts.get(idOrEmail)
     const now = clock()
-    const auditEntry = entry('secret-key-revoked', account, { name, graceSeconds })
-    const only = account.secretKeys.find((key) => key.name === name && key.createdAt === createdAt)
+    const named = account.secretKeys.filter((key) => key.name === name)
+    const only = named.find((key) => key.createdAt === createdAt)
     if (createdAt !== undefined && !only) throw unknownKey(name)
+    const left = graceLeft(only ? [only] : named, graceSeconds, now)
+    const auditEntry = entry('secret-key-revoked', account, { name, graceSeconds: left })
     const graceUntil = graceEnd(graceSeconds, now)
     const revocation = { name, now, graceUntil, ...(only && { only: only.digest }) }
     const after = await store.revokeSecretKey(account.id, revocation, auditEntry)
     if (!after) throw unknownKey(name)
     await endSessionsOfLostKeys(store, account, after, now)
+    return left
   }
 
   async function rotate(
@@ -171,7 +172,7 @@ export function createSecretKeys(options: SecretKeysOptions): SecretKeys {
     name: string,
     graceSeconds: number,
     createdAt?: EpochMs,
-  ): Promise<string> {
+  ): Promise<ReplacedKey> {
     assertValidGrace(graceSeconds)
     const account = await accounts.get(idOrEmail)
     const before = furtherKeyOf(account, name)
@@ -180,9 +181,9 @@ export function createSecretKeys(options: SecretKeysOptions): SecretKeys {
     const expiresAt = before.expiresAt && clock() + before.expiresAt - before.createdAt
     const made = makeSecretKey(account.id, { name, scopes, addresses, quota, expiresAt }, options)
     const replacement = { made, graceSeconds, replaces: before.digest, details: { name } }
-    const key = await replaceSecretKey(options, account, replacement)
-    if (key === undefined) throw unknownKey(name)
-    return key
+    const replaced = await replaceSecretKey(options, account, replacement)
+    if (!replaced) throw unknownKey(name)
+    return replaced
   }
 
   async function rename(idOrEmail: string, name: string, to: string): Promise<void> {
@@ -202,36 +203,6 @@ export function createSecretKeys(options: SecretKeysOptions): SecretKeys {
   }
 
   return { list, create, bindCertificate, rotate, rename, revoke }
-}
-
-/**
- * Puts a new secret key in the place of another.
- * @returns the new key; undefined if the other is no longer there
- * @throws UnconfirmedKeys
- */
-export async function replaceSecretKey(
-  { store, entry, clock }: Pick<SecretKeysOptions, 'store' | 'entry' | 'clock'>,
-  account: Account,
-  replacement: {
-    readonly made: ReturnType<typeof makeSecretKey>
-    /** How long the other still works. */
-    readonly graceSeconds: number
-    /** Digest of the other; undefined = the default key, whichever it is. */
-    readonly replaces: Uint8Array | undefined
-    /** What the audit log gets besides the grace period. */
-    readonly details?: { readonly name: string }
-  },
-): Promise<string | undefined> {
-  const { made, graceSeconds, replaces, details } = replacement
-  const now = clock()
-  const graceUntil = graceEnd(graceSeconds, now)
-  const reset = { secretKey: made.stored, graceUntil, ...(replaces && { replaces }) }
-  const auditEntry = entry('secret-key-reset', account, { ...details, graceSeconds })
-  const after = await withUnconfirmedKeys(made.key, store.resetSecretKey(account.id, reset, auditEntry))
-  if (!after) return undefined
-  // The key has been replaced: the new one must be shown even if this fails.
-  await endSessionsOfLostKeys(store, account, after, now).catch(throwUnlessStoreUnavailable)
-  return made.key
 }
 
 /** A further key by its name. @throws GatehouseError `request-invalid` for the default key: it has its own actions */

@@ -92,7 +92,7 @@ export const secretKeyReset = graceSchema(
 )
 
 const keyRevocation = graceSchema(
-  'How long the key keeps working; 0 ends the key, its sessions and its access tokens at once.',
+  'How long the key keeps working, unless it expires or was to end earlier; 0 ends the key, its sessions and its access tokens at once.',
 )
 
 export const secretKey = objectSchema({ secretKey: text })
@@ -171,7 +171,7 @@ export function keyOperations({ actionsOf, actionsWithoutPassword, clock }: Admi
         summary: 'Revokes a secret key with its sessions and access tokens.',
         description: 'No other key is affected. A name that no key of the account has is `request-invalid`.',
         query: keyRevocation,
-        responses: { 204: { description: 'Revoked, or valid until the grace period ends.' } },
+        responses: { 204: { description: 'Revoked, or valid until the grace period ends at the latest.' } },
         problems: ['request-invalid', 'account-not-found'],
         handler: async (request, reply) => {
           // The cast is sound: the path has this parameter.

@@ -9,7 +9,7 @@ import { type Operator, withOperator } from '../operator.ts'
 import { fieldLines, printData, printList } from '../print.ts'
 import { createKeyCommand } from './create-key.ts'
 import { importKeysCommand } from './import-keys.ts'
-import { graceOption, namingOptions, printNewKey, readGrace } from './key-options.ts'
+import { graceNote, graceOption, namingOptions, printNewKey, readGrace } from './key-options.ts'
 
 const list: Command = {
   name: 'keys list',
@@ -59,13 +59,15 @@ const revoke: Command = {
         `Revoke the secret key ${name} of ${who}, with its sessions and access tokens?`,
       )
     }
-    await namingOptions(
+    const left = await namingOptions(
       withOperator(invocation.config, ({ secretKeys }) => secretKeys.revoke(who, name, graceSeconds)),
       'NAME',
     )
     const line =
-      graceSeconds === 0 ? `Secret key ${name} is revoked.` : `Secret key ${name} stays valid for ${grace}.`
-    printData(invocation, { name, graceSeconds }, [line])
+      graceSeconds === 0
+        ? `Secret key ${name} is revoked.`
+        : `Secret key ${name} ${graceNote({ grace, graceSeconds, left }, 'stays valid for')}.`
+    printData(invocation, { name, graceSeconds: left }, [line])
   },
 }
 
@@ -131,14 +133,20 @@ const rotate: Command = {
   options: rotateGrace,
   run: async (invocation, who, name) => {
     const { grace, graceSeconds } = readGrace(invocation, rotateGrace)
-    const make = ({ secretKeys }: Operator) =>
-      namingOptions(secretKeys.rotate(who, name, graceSeconds), 'NAME')
+    let left = graceSeconds
+    async function make({ secretKeys }: Operator): Promise<string> {
+      const replaced = await namingOptions(secretKeys.rotate(who, name, graceSeconds), 'NAME')
+      left = replaced.graceSeconds
+      return replaced.key
+    }
     return printNewKey(invocation, make, {
       kind: 'secret',
-      data: (secretKey) => ({ name, secretKey, graceSeconds }),
+      data: (secretKey) => ({ name, secretKey, graceSeconds: left }),
       heading: `Secret key ${name} rotated. Save the new one: it is not shown again.`,
       note: () =>
-        graceSeconds === 0 ? 'The old one is revoked.' : `The old one works for another ${grace}.`,
+        graceSeconds === 0
+          ? 'The old one is revoked.'
+          : `The old one ${graceNote({ grace, graceSeconds, left }, 'works for another')}.`,
     })
   },
 }

@@ -1,6 +1,7 @@
 import { isValidGrace } from '#accounts/keys/input.ts'
 import { parseDurationMs } from '#config/units.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { formatDuration } from '#platform/pages/format.ts'
 import { type Invocation, UsageError } from '../command.ts'
 import { keepUnconfirmedKeys, type Operator, withSealingOperator } from '../operator.ts'
 import { printData } from '../print.ts'
@@ -53,6 +54,22 @@ export function readGrace(
   const graceSeconds = (parseDurationMs(text) ?? Number.NaN) / 1_000
   if (!isValidGrace(graceSeconds)) throw new UsageError('--grace must be from 0s to 30d, such as 24h')
   return { grace: text, graceSeconds }
+}
+
+interface GraceOutcome extends ReturnType<typeof readGrace> {
+  /** How many seconds of it the key does still work. */
+  readonly left: number
+}
+
+/**
+ * What a grace period means for a key: one that expires or was revoked before ends no later for it.
+ * @param works such as `stays valid for`
+ */
+export function graceNote({ grace, graceSeconds, left }: GraceOutcome, works: string): string {
+  if (left === 0) return 'had expired already: it does not work'
+  return left < graceSeconds
+    ? `${works} ${formatDuration(left)}, not ${grace}: it ends then anyway`
+    : `${works} ${grace}`
 }
 
 const optionNames: Readonly<Record<string, string>> = {

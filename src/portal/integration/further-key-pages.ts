@@ -83,8 +83,8 @@ export function createFurtherKeyPages(
         const name = form('name')
         const graceSeconds = Number(form('graceSeconds'))
         const replaces = Number(form('replaces'))
-        const key = await actions.secretKeys.rotate(viewer.account.id, name, graceSeconds, replaces)
-        return show(context, { createdKey: { name, key, graceSeconds } })
+        const replaced = await actions.secretKeys.rotate(viewer.account.id, name, graceSeconds, replaces)
+        return show(context, { createdKey: { name, ...replaced } })
       },
       refused: (context, error) => {
         if (isUnknownKey(error)) return redirectTo('/integration', 'key-replaced')

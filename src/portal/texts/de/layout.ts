@@ -87,7 +87,7 @@ export const notices: Texts['notices'] = {
   'certificate-added': 'Das Zertifikat ist jetzt ein Schlüssel Ihres Kontos.',
   'secret-key-renamed': 'Der Schlüssel ist umbenannt.',
   'secret-key-revoked': 'Der Schlüssel ist widerrufen.',
-  'secret-key-ends': 'Der Schlüssel wird zum gewählten Zeitpunkt widerrufen.',
+  'secret-key-ends': 'Der Schlüssel endet zum gewählten Zeitpunkt, wenn er nicht schon früher geendet hätte.',
   'secret-key-gone': 'Der Schlüssel war schon widerrufen.',
   'session-ended': 'Die Sitzung ist beendet.',
   'session-gone': 'Die Sitzung war schon beendet.',

@@ -91,7 +91,7 @@ export const notices = {
   'certificate-added': 'The certificate is a key of yours now.',
   'secret-key-renamed': 'The key is renamed.',
   'secret-key-revoked': 'The key is revoked.',
-  'secret-key-ends': 'The key will be revoked at the time you chose.',
+  'secret-key-ends': 'The key ends at the time you chose, unless it would have ended earlier.',
   'secret-key-gone': 'The key was already revoked.',
   'session-ended': 'The session has ended.',
   'session-gone': 'The session had already ended.',

@@ -1,6 +1,6 @@
 import type { DefaultKeysStatus } from '#accounts/keys/default-keys.ts'
 import type { SecretKeyStatus } from '#accounts/keys/secret-keys.ts'
-import { formatCount, time } from '#platform/pages/format.ts'
+import { formatCount, formatDuration, time } from '#platform/pages/format.ts'
 import { badge, card, emptyState, type Html, html, icon, notice, staticNotice } from '#platform/pages/html.ts'
 import { listText } from '#platform/text.ts'
 import { dayMs, type EpochMs, spanText } from '#platform/time.ts'
@@ -69,9 +69,14 @@ export function accountFurtherKeysCard(
 
 function createdPart(frame: PageFrame, { name, key, graceSeconds }: CreatedKey): Html {
   const texts = frame.texts.furtherKeys
-  const span = graceSeconds ? spanText(graceSeconds * 1_000, frame.locale) : undefined
+  const span = graceSeconds ? graceText(graceSeconds, frame) : undefined
   const text = graceSeconds === undefined ? texts.created(name) : texts.rotated(name, span)
   return html`<div class="inset">${notice('good', text, true)}<div class="secret"><code>${key}</code>${copyButton(frame, texts.keyName(name))}</div></div>`
+}
+
+/** Whole hours as they were chosen; anything else is what was left to the key. */
+function graceText(seconds: number, { locale }: PageFrame): string {
+  return seconds % 3_600 === 0 ? spanText(seconds * 1_000, locale) : formatDuration(seconds)
 }
 
 /** How long before its end a key is marked as ending soon. */
