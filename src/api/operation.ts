@@ -9,7 +9,7 @@ import {
 } from '#gateway/routes/own-operations.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import type { JsonSchema, Value } from '#platform/json-schema.ts'
+import { emptyObject, type JsonSchema, type Value } from '#platform/json-schema.ts'
 import type { Admission } from './admission.ts'
 import { routedMethods } from './own-endpoint.ts'
 import { toRequestInvalid, validateWithSchemas } from './validate-with-schemas.ts'
@@ -19,7 +19,7 @@ export interface OperationDoc {
   readonly id: string
   readonly summary: string
   readonly description?: string
-  /** An object whose members are the parameters of the query. */
+  /** An object whose members are the parameters of the query; default: there are none, and any is refused. */
   readonly query?: JsonSchema
   readonly body?: JsonSchema
   /** Largest body; default: `ownBodyBytesMax`. */
@@ -99,7 +99,7 @@ export function registerOperations<Path extends GatedPath>(
 }
 
 function createRoute(
-  { query, body, bodyBytesMax, isBodyOptional, findErrors, handler }: Operation,
+  { query = emptyObject, body, bodyBytesMax, isBodyOptional, findErrors, handler }: Operation,
   admission: Admission,
 ): Omit<RouteOptions, 'url' | 'method'> {
   return {
@@ -120,7 +120,7 @@ function createRoute(
       if (isBodyOptional) request.body ??= {}
       done()
     },
-    schema: { ...(query && { querystring: query }), ...(body && { body }) },
+    schema: { querystring: query, ...(body && { body }) },
     handler,
   }
 }

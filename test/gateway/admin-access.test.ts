@@ -5,7 +5,7 @@ import { ask } from './support/ask.ts'
 import { assertProblem } from './support/problem.ts'
 
 t.test('access to the admin API', async (t) => {
-  const { gateway, admin, callAs } = await startAdminApi(t, 'sqlite')
+  const { gateway, admin, call, callAs } = await startAdminApi(t, 'sqlite')
   const user = await gateway.createAccount()
   const other = await gateway.createAccount()
   const path = `${adminPath}/${other.account.id}`
@@ -64,6 +64,25 @@ t.test('access to the admin API', async (t) => {
     const response = await ask(t, gateway.url, `POST ${adminPath}`, headers)
     assertProblem(t, response, { status: 403, code: 'role-forbidden' })
   })
+
+  t.test(
+    'an unknown parameter is refused, also by operations that have none, and nothing is done',
+    async (t) => {
+      const subject = { issuer: 'https://issuer.example.com', subject: 'ada' }
+      for (const [operation, at, body] of [
+        ...all.filter(([, at]) => !at.includes('?')),
+        [operations.listKeys, `${path}/keys`],
+        [operations.createKey, `${path}/keys`, { name: 'ci' }],
+        ['POST /api/v1/admin/subjects', '/api/v1/admin/subjects', subject],
+      ] as const) {
+        const response = await call(operation, `${at}?graceSecond=3600`, body)
+        assertProblem(t, response, { status: 400, code: 'request-invalid' })
+        t.strictSame(response.json().errors, [{ field: 'graceSecond', message: 'is unknown' }], operation)
+      }
+      const kept = await gateway.operate(({ accounts }) => accounts.get(other.account.id))
+      t.match(kept, { role: 'User', revision: 1 })
+    },
+  )
 
   t.test("an Admin's portal session is no credential for the admin API", async (t) => {
     const cookie = `Cookie: gatehouse-portal=gps_${admin.account.id}_${'a'.repeat(20)}_${'b'.repeat(43)}`

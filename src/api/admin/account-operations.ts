@@ -138,7 +138,7 @@ export function accountOperations({
         id: 'getAccount',
         summary: 'Shows an account.',
         responses: { 200: { description: 'The account.', schema: account } },
-        problems: ['account-not-found'],
+        problems: ['request-invalid', 'account-not-found'],
         handler: async (request) => accountData(await actionsOf(request).accounts.get(idOf(request))),
       }),
       PATCH: operation({
@@ -164,7 +164,7 @@ export function accountOperations({
         id: 'deleteAccount',
         summary: 'Deletes an account; its keys, tokens and sessions are revoked.',
         responses: { 204: { description: 'Deleted.' } },
-        problems: ['account-not-found', 'own-account', 'last-admin'],
+        problems: ['request-invalid', 'account-not-found', 'own-account', 'last-admin'],
         handler: async (request, reply) => {
           await actionsOf(request).accounts.remove(idOf(request))
           reply.code(204)

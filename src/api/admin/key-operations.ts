@@ -137,7 +137,7 @@ export function keyOperations({ actionsOf, actionsWithoutPassword, clock }: Admi
         summary: 'Lists the secret keys of an account, in the order in which they were created.',
         description: 'All of them are on one page. Revoked keys are not listed.',
         responses: { 200: { description: 'The keys.', schema: pageSchema(keyItem) } },
-        problems: ['account-not-found'],
+        problems: ['request-invalid', 'account-not-found'],
         handler: async (request) => {
           const keys = await actionsOf(request).secretKeys.list(idOf(request))
           return { items: keys.map(secretKeyData), nextCursor: null }
