@@ -85,7 +85,7 @@ const anyUpstream = 'http://127.0.0.1:3000'
 
 /**
  * What the options say, and on a terminal the answers to what they leave open.
- * @throws UsageError where nobody can be asked, and an answer without a default is missing
+ * @throws UsageError where one would have no effect, or nobody can be asked, and an answer without a default is missing
  */
 async function readAnswers(file: string, invocation: Invocation): Promise<NewConfig> {
   const { terminal, flag } = invocation
@@ -95,6 +95,8 @@ async function readAnswers(file: string, invocation: Invocation): Promise<NewCon
       return text === undefined ? [] : [[name, text]]
     }),
   )
+  if (given.redisUrl !== undefined && given.store !== 'redis')
+    throw new UsageError('--redis-url needs --store redis')
   const missing = questions.find(({ name, defaultOf }) => (given[name] ?? defaultOf(given)) === undefined)
   if (isInteractive(terminal) && !flag('yes')) return ask(file, given, invocation)
   if (missing) throw new UsageError(`--${missing.option} is missing`)

@@ -119,6 +119,15 @@ t.test('init without an upstream is a usage error where nobody can be asked', as
   t.notOk(existsSync(join(cwd, 'config')))
 })
 
+t.test('init takes a URL of Redis only with the store that uses it', async (t) => {
+  const cwd = tempFolder(t)
+  for (const store of [[], ['--store', 'sqlite']]) {
+    const args = ['init', '--upstream', upstream, ...store, '--redis-url', 'redis://127.0.0.1:6379']
+    t.match(await run(t, args, { cwd }), { status: 2, stderr: /--redis-url needs --store redis/ })
+  }
+  t.notOk(existsSync(join(cwd, 'config')))
+})
+
 t.test('init warns of a route that it makes public, as check does', async (t) => {
   const cwd = tempFolder(t)
   const outcome = await run(t, ['init', '--upstream', upstream, '--auth', 'none'], { cwd })
