@@ -162,6 +162,13 @@ export function isForEnrolment(path: string): boolean {
   return enrolmentPaths.has(path)
 }
 
+const rootPaths: ReadonlySet<string> = new Set<PortalPath>(['', '/'])
+
+/** Whether a page only redirects: to the first page, or to sign-in. */
+export function isRootPath(path: string): boolean {
+  return rootPaths.has(path)
+}
+
 /** The first page after signing in. */
 export const startPath = '/integration' satisfies PortalPath
 

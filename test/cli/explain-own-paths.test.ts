@@ -118,6 +118,18 @@ t.test('explain decides every portal page as the gateway does', async (t) => {
   }
 })
 
+t.test('explain says that the root of the portal leads on', async (t) => {
+  for (const line of ['GET /portal', 'GET /portal/', 'HEAD /portal']) {
+    const { steps } = await explain(t, line, [])
+    t.match(steps.at(-1)?.detail, /: redirects to the first page, or without a session to sign-in$/, line)
+    const answer = await ask(t, gateway.url, line, [])
+    t.match(
+      { status: answer.status, location: answer.headers.location },
+      { status: 303, location: /sign-in$/ },
+    )
+  }
+})
+
 t.test('explain knows the pages for passkeys where the portal has them', async (t) => {
   const pages = pageAccess.map(({ path }) => path).filter(isPasskeyPath)
   t.equal(pages.length, 8)

@@ -18,7 +18,7 @@ import { joinHeaders } from '#gateway/server/own-endpoints.ts'
 import { relyingPartyOf } from '#identity/second-factor/webauthn.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { sessionCookieName } from '#portal/cookies.ts'
-import { isOidcPath, isPasskeyPath, pageAccessAt } from '#portal/page-access.ts'
+import { isOidcPath, isPasskeyPath, isRootPath, pageAccessAt } from '#portal/page-access.ts'
 import { decidePage, type PageDecision } from '#portal/portal-gate.ts'
 import type { PortalHead } from '#portal/portal-request.ts'
 import { assetMethods, readAssets, requestedAsset } from '#portal/read-assets.ts'
@@ -126,7 +126,8 @@ async function explainPortalPath(
     findViewer,
     requireSecondFactor,
   })
-  passRoute({ detail: `a page of the portal: ${pageAnswers[decision]}`, facts: { methods: page.methods } })
+  const answer = decision === 'public' && isRootPath(page.path) ? rootAnswer : pageAnswers[decision]
+  passRoute({ detail: `a page of the portal: ${answer}`, facts: { methods: page.methods } })
 }
 
 function isConfigured(path: string, { oidc, origin, acceptsPasswords, branding }: Config['portal']): boolean {
@@ -142,6 +143,8 @@ const pageAnswers: Readonly<Record<PageDecision, string>> = {
   enrol: 'redirects to the set-up of a second factor',
   'signed-in': 'the session cookie decides; it is not checked here',
 }
+
+const rootAnswer = 'redirects to the first page, or without a session to sign-in'
 
 function hasSessionCookie({ headers }: PortalHead, origin: string, isAlone: boolean): boolean {
   const name = sessionCookieName({ isSecure: origin.startsWith('https:'), isAlone })
