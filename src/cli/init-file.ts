@@ -25,6 +25,11 @@ export interface Question {
   isAsked?(answers: Partial<NewConfig>): boolean
 }
 
+/** Whether the gateway is to listen on any free port: what clients connect to does not follow from it. */
+export function isAnyPort(port: string): boolean {
+  return /^0+$/.test(port)
+}
+
 const authKinds = ['any', 'secretKey', 'bearer', 'optional', 'none']
 
 /** In the order in which they are asked: a default may depend on earlier answers. */
@@ -83,7 +88,10 @@ export const questions: readonly Question[] = [
     help: 'URL that clients use; default http://localhost and the port.',
     ask: 'Which URL do clients use',
     // A wrong port is reported once, as a wrong port.
-    defaultOf: ({ port = '' }) => `http://localhost${/^\d{1,4}$|^[1-6]\d{4}$/.test(port) ? `:${port}` : ''}`,
+    defaultOf: ({ port = '' }) =>
+      isAnyPort(port)
+        ? undefined
+        : `http://localhost${/^\d{1,4}$|^[1-6]\d{4}$/.test(port) ? `:${port}` : ''}`,
   },
   {
     name: 'store',

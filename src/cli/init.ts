@@ -6,7 +6,14 @@ import { OperatorError } from '#platform/errors/operator-error.ts'
 import { shellWord } from '#platform/text.ts'
 import { isInteractive, openAsker } from './ask.ts'
 import { type Command, type Invocation, programWords, UsageError } from './command.ts'
-import { findProblems, type Question, questions, type WrittenConfig, writeNewConfig } from './init-file.ts'
+import {
+  findProblems,
+  isAnyPort,
+  type Question,
+  questions,
+  type WrittenConfig,
+  writeNewConfig,
+} from './init-file.ts'
 import { printData, printToStderr } from './print.ts'
 
 export const initCommand: Command = {
@@ -65,8 +72,8 @@ function nextSteps(file: string, answers: NewConfig, { sealingKeyFile }: Written
   ]
 }
 
-function firstRequests({ auth, path, port }: NewConfig): readonly string[] {
-  const origin = `http://localhost:${port}`
+function firstRequests({ auth, path, port, publicUrl }: NewConfig): readonly string[] {
+  const origin = isAnyPort(port) ? new URL(publicUrl).origin : `http://localhost:${port}`
   const url = shellWord(origin + path)
   if (auth === 'none') return ['Then, without a key:', `  curl ${url}`]
   if (auth !== 'bearer')
@@ -99,7 +106,10 @@ async function readAnswers(file: string, invocation: Invocation): Promise<NewCon
     throw new UsageError('--redis-url needs --store redis')
   const missing = questions.find(({ name, defaultOf }) => (given[name] ?? defaultOf(given)) === undefined)
   if (isInteractive(terminal) && !flag('yes')) return ask(file, given, invocation)
-  if (missing) throw new UsageError(`--${missing.option} is missing`)
+  if (missing) {
+    const reason = missing.name === 'publicUrl' ? ': no URL follows from --port 0, any free port' : ''
+    throw new UsageError(`--${missing.option} is missing${reason}`)
+  }
   return complete(given)
 }
 

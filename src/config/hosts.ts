@@ -47,6 +47,7 @@ export function originProblem(text: string, example: string): string | undefined
   if (!/^(?:\[[\da-f:.]+\]|[\w.-]+)$/i.test(url.hostname)) {
     return `must have a host name: letters, digits, -, _ and dots, as in ${example}`
   }
+  if (url.port === '0') return 'must not have port 0: nobody can connect to it'
   if (url.username || url.password) return 'must not contain credentials'
   if (url.pathname !== '/' || url.search || url.hash) return 'must be an origin: no path, query or fragment'
   return undefined

@@ -128,6 +128,21 @@ t.test('init takes a URL of Redis only with the store that uses it', async (t) =
   t.notOk(existsSync(join(cwd, 'config')))
 })
 
+t.test('init with any free port needs the URL that clients use', async (t) => {
+  const cwd = tempFolder(t)
+  const args = ['init', '--upstream', upstream, '--port', '0']
+  t.match(await run(t, args, { cwd }), {
+    status: 2,
+    stderr: /--public-url is missing: no URL follows from --port 0, any free port/,
+  })
+  const wrong = await run(t, [...args, '--public-url', 'http://localhost:0'], { cwd })
+  t.match(wrong, { status: 1, stderr: /^ {2}--public-url: must not have port 0/m })
+  t.notOk(existsSync(join(cwd, 'config')))
+  const { status, stdout } = await run(t, [...args, '--public-url', 'https://api.example.com'], { cwd })
+  t.equal(status, 0)
+  t.match(stdout, / https:\/\/api\.example\.com\/$/m)
+})
+
 t.test('init warns of a route that it makes public, as check does', async (t) => {
   const cwd = tempFolder(t)
   const outcome = await run(t, ['init', '--upstream', upstream, '--auth', 'none'], { cwd })

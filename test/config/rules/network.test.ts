@@ -19,6 +19,7 @@ t.test('publicUrl must be an origin', async (t) => {
     'api.example.com': 'must be a URL such as https://api.example.com',
     'ftp://api.example.com': 'must be a URL such as https://api.example.com',
     'https://user:hunter2@api.example.com': 'must not contain credentials',
+    'http://localhost:0': 'must not have port 0: nobody can connect to it',
     'https://api.example.com/gateway': 'must be an origin: no path, query or fragment',
     'https://api.example.com/?a': 'must be an origin: no path, query or fragment',
   }
