@@ -14,7 +14,7 @@ const list: Command = {
   summary: 'Lists the entries of the audit log, newest first.',
   examples: ['gatehouse audit list --who ada@example.com --limit 10'],
   options: {
-    action: { value: 'ACTION', help: 'Only entries with this action.' },
+    action: { value: 'ACTION', help: 'Only entries with this action.', choices: auditActions },
     who: {
       value: 'ID|EMAIL',
       help: 'Only entries by or about this account, or by this operator.',

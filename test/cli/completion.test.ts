@@ -27,6 +27,7 @@ const cases: readonly (readonly [typed: string, offered: readonly string[]])[] =
   ['usage export --f', ['--from']],
   ['completion ', ['bash', 'fish', 'zsh']],
   ['init --auth o', ['optional']],
+  ['audit list --action store', ['store-restored']],
   ['accounts import peo', ['people.csv']],
   ['serve --config my', ['my.yaml']],
   ['accounts show ', []],
