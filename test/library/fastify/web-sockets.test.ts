@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import type { Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import {
   openWebSocket,
@@ -5,7 +7,7 @@ import {
   startWebSocketBackend,
   upgradeLines,
 } from '../../gateway/support/web-socket.ts'
-import { startBackend } from '../../setup/backend.ts'
+import { startBackend, startRawBackend } from '../../setup/backend.ts'
 import { freePort, until } from '../../setup/net.ts'
 import { connectRaw, rawRequest } from '../../setup/raw-client.ts'
 import { startProxy } from './start-proxy.ts'
@@ -48,6 +50,34 @@ t.test('an upgrade is authenticated, and carries the identity and no credential'
   for (const name of ['secretkey', 'x_user_role', 'x.user.role'])
     t.notOk(name in (upgrade?.headers ?? {}), name)
   t.strictSame(ordinary.seen, [])
+})
+
+t.test('a client that leaves before the backend has accepted leaves no connection behind', async (t) => {
+  const sockets: Socket[] = []
+  let head = ''
+  const backend = await startRawBackend(t, (socket) => {
+    sockets.push(socket.on('data', (bytes: Buffer) => (head += bytes.toString('latin1'))))
+  })
+  const { app, url } = await startProxy(t, [
+    { upstream: backend, prefix: '/ws', auth: 'none', websocket: true },
+  ])
+  const client = await connectRaw(t, url)
+  client.send(`${['GET /ws HTTP/1.1', 'Host: a', ...upgradeLines].join('\r\n')}\r\n\r\n`)
+  await until('the backend is asked', () => head.endsWith('\r\n\r\n'))
+  client.close()
+  const open = () => new Promise<number>((resolve) => app.server.getConnections((_, count) => resolve(count)))
+  await until('the app has noticed', async () => (await open()) === 0)
+  const [socket] = sockets
+  const key = /\r\nsec-websocket-key: (\S+)/i.exec(head)?.[1] ?? ''
+  const accept = createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
+  const lines = [
+    'HTTP/1.1 101 x',
+    'Upgrade: websocket',
+    'Connection: Upgrade',
+    `Sec-WebSocket-Accept: ${accept}`,
+  ]
+  socket?.write(`${lines.join('\r\n')}\r\n\r\n`)
+  await until('the backend is left too', () => socket?.destroyed)
 })
 
 t.test('an upgrade without a credential is refused, and reaches no backend', async (t) => {

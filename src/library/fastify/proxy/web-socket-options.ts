@@ -42,7 +42,8 @@ export function createWebSocketOptions(
     const socket = socketOf(source)
     const request = socket && requests.get(socket)
     const exchange = request && exchangeOf(request)
-    if (!exchange) {
+    // http-proxy accepts the client first, so it may have left before the backend has answered.
+    if (!exchange || source.readyState !== source.OPEN) {
       source.terminate()
       target.terminate()
       return
