@@ -110,11 +110,12 @@ t.test('a secret in a path is not logged, however it is encoded', async (t) => {
     'http://user:hunter2-userinfo@gateway.test/a//b',
   ]
   for (const target of targets) await ask(t, gateway.url, `GET ${target}`)
+  await ask(t, gateway.url, 'CONNECT user:hunter2-userinfo@gateway.test:443')
   await ask(t, gateway.url, 'GET /x/gps_positions/today')
   await gateway.shutDown()
   const log = gateway.logLines.join('')
   const lines = gateway.logLines.filter((line) => line.includes('"request"'))
-  t.equal(lines.length, targets.length + 1)
+  t.equal(lines.length, targets.length + 2)
   const secrets = kinds.map((token) => token.split('_').find((part) => part.length === 43) ?? token)
   for (const text of [...secrets, 'hunter2-fragment', 'hunter2-userinfo']) t.notOk(log.includes(text), text)
   t.match(lines.at(-1), '/x/gps_positions/today', 'a path that only looks a little like it is')

@@ -164,6 +164,6 @@ const mayNeedRedaction = new RegExp(`[?#%]|${secretStartPattern.source}`)
  */
 export function pathForLog(target: string): string {
   if (target.startsWith('/') && !mayNeedRedaction.test(target)) return target
-  const path = target.split(/[?#]/, 1)[0]?.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/]*@/i, '$1') ?? ''
+  const path = target.split(/[?#]/, 1)[0]?.replace(/^([a-z][a-z0-9+.-]*:\/\/)?[^/]*@/i, '$1') ?? ''
   return hideSecrets(path)
 }
