@@ -42,10 +42,14 @@ t.test('a request that was on its way when a shutdown began is answered', async 
 
 t.test('a call of gRPC that is refused while a shutdown begins ends with its head', async (t) => {
   const { gateway } = await start(t)
-  const { socket, ended, frames } = await openRawSession(t, gateway.url)
+  const session = await openRawSession(t, gateway.url)
+  const { socket, ended, frames, received } = session
   socket.write(request(1))
   await until('it is answered', () => ended[0])
+  // Until it is acknowledged, or a moment has passed, the ends of streams are held back.
+  session.holdsPings = true
   const down = gateway.shutDown()
+  await until('it begins', () => received.has(frameTypes.ping))
   socket.write(frame('headers', endHeaders, 3, postBlock('/any', [['content-type', 'application/grpc']])))
   const closed = once(socket, 'close')
   socket.write(frame('data', endStream, 3))

@@ -99,6 +99,8 @@ export interface RawSession {
   readonly ended: readonly number[]
   /** The last streams that GOAWAYs have named, in their order. */
   readonly lastStreams: readonly number[]
+  /** Whether PINGs are left without acknowledgement. */
+  holdsPings: boolean
   /** The error code of the GOAWAY; undefined = there was none. */
   goawayCode(): number | undefined
 }
@@ -130,6 +132,11 @@ export async function openSession(
   const ended: number[] = []
   const lastStreams: number[] = []
   let goaway: number | undefined
+  const session = {
+    ...{ socket, frames, received, ended, lastStreams },
+    holdsPings: false,
+    goawayCode: () => goaway,
+  }
   const read = createFrameReader((one) => {
     const { type, flags, streamId, payload } = one
     // A copy outside of any pool, which keeps nothing else in memory.
@@ -141,7 +148,7 @@ export async function openSession(
       lastStreams.push(payload.readUInt32BE(0))
       goaway = payload.readUInt32BE(4)
     } else if (type === frameTypes.ping && flags !== acknowledged) {
-      socket.write(frame('ping', acknowledged, 0, payload))
+      if (!session.holdsPings) socket.write(frame('ping', acknowledged, 0, payload))
     } else if ((type === frameTypes.data || type === frameTypes.headers) && (flags & endStream) !== 0) {
       ended.push(streamId)
     }
@@ -151,7 +158,7 @@ export async function openSession(
   socket.write(
     Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame('settings', 0, 0, payload)]),
   )
-  return { socket, frames, received, ended, lastStreams, goawayCode: () => goaway }
+  return session
 }
 
 export function uint32(value: number): Buffer {
