@@ -9,6 +9,8 @@ export class StreamDuplex extends Duplex implements StreamEvents {
   readonly #onClosed: () => void
   #onWritten: ((error?: Error | null) => void) | undefined
   #onEnded: (() => void) | undefined
+  /** Whether the end of this side was sent. The stream says so too of one that the client has reset. */
+  #isEndSent = false
   #timer: NodeJS.Timeout | undefined
 
   constructor(stream: FrameStream, onClosed: () => void) {
@@ -45,7 +47,7 @@ export class StreamDuplex extends Duplex implements StreamEvents {
   override _destroy(error: Error | null, onDestroyed: (error: Error | null) => void): void {
     clearTimeout(this.#timer)
     // A client that has been sent all of it is no longer needed (RFC 8441 5).
-    const code = this.#stream.hasSentEnd ? errorCode.noError : errorCode.cancel
+    const code = this.#isEndSent ? errorCode.noError : errorCode.cancel
     this.#stream.reset(error === null ? code : errorCode.internalError)
     onDestroyed(error)
   }
@@ -71,13 +73,14 @@ export class StreamDuplex extends Duplex implements StreamEvents {
   }
 
   onEndSent(): void {
+    this.#isEndSent = true
     this.#onEnded?.()
   }
 
   onClose(code: number): void {
     this.#onClosed()
     // After both sides have ended, data that is still buffered is passed on. A reset may have this code too.
-    const isOrderly = code === errorCode.noError && this.#stream.hasSentEnd && this.#stream.body.hasEnded
+    const isOrderly = code === errorCode.noError && this.#isEndSent && this.#stream.body.hasEnded
     if (!isOrderly) this.destroy()
   }
 }
