@@ -30,11 +30,6 @@ export function openHttp2Connections(options: DialOptions): ConnectionOpener {
 
   function open(events: OpenEvents, use: ConnectionUse, isNew: boolean): () => boolean {
     if (use === 'bound') return openOwn(events)
-    const free = waiting.size === 0 && !isNew ? findFree(0) : undefined
-    if (free) {
-      events.onConnection(takeStream(free))
-      return () => false
-    }
     waiting.set(events, isNew ? sessionCount : 0)
     // Those before it may wait for a new connection, while another has room for this one.
     serveWaiting()
