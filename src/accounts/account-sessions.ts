@@ -3,6 +3,7 @@ import type { Clock, EpochMs } from '#platform/time.ts'
 import type { Account } from '#store/accounts.ts'
 import type { PortalSession, PortalStore } from '#store/portal.ts'
 import {
+  endOfSession,
   portalEpochIn,
   type Session,
   type SessionPosition,
@@ -86,14 +87,9 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
     const found: Session[] = []
     const readPage = (page: SessionsPage) => store.listSessions(account.id, page)
     for await (const slice of readBatches(readPage, clock(), part)) {
-      for (const session of slice) found.push({ ...session, expiresAt: endOf(session) })
+      for (const session of slice) found.push({ ...session, expiresAt: endOfSession(session, refreshIdleMs) })
     }
     return found
-  }
-
-  /** When a session ends without a refresh. */
-  function endOf({ expiresAt, rotatedAt }: Session): EpochMs {
-    return Math.min(expiresAt, rotatedAt + refreshIdleMs)
   }
 
   async function listPortal(idOrEmail: string): Promise<readonly PortalSession[]> {

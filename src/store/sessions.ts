@@ -154,7 +154,15 @@ export function refusalOf(
     return 'revoked'
   const state = stateOfKey(session, account, now)
   if (state !== 'valid') return state
-  return now >= session.expiresAt || now >= session.rotatedAt + idleMs ? 'expired' : undefined
+  return now >= endOfSession(session, idleMs) ? 'expired' : undefined
+}
+
+/** When a session ends without another refresh. */
+export function endOfSession(
+  { expiresAt, rotatedAt }: Pick<Session, 'expiresAt' | 'rotatedAt'>,
+  idleMs: number,
+): EpochMs {
+  return Math.min(expiresAt, rotatedAt + idleMs)
 }
 
 /** The state of the key that started the session, or of the portal sessions of its epoch. */

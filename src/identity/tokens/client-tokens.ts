@@ -1,6 +1,6 @@
 import type { Clock, EpochMs } from '#platform/time.ts'
 import type { AccountReader } from '#store/accounts.ts'
-import { refusalOf, type SessionStore, type Visitor } from '#store/sessions.ts'
+import { endOfSession, refusalOf, type SessionStore, type Visitor } from '#store/sessions.ts'
 import type { AccessTokens } from './access-token.ts'
 import type { RefreshTokens } from './refresh-tokens.ts'
 import {
@@ -92,7 +92,7 @@ export function createClientTokens(options: ClientTokensOptions): ClientTokens {
       const account = session && (await store.findAccount(session.accountId))
       if (!account || refusalOf(session, account, { now: clock(), idleMs: refreshIdleMs })) return undefined
       const { accountId, generation, rotatedAt } = session
-      const endsAt = Math.min(session.expiresAt, rotatedAt + refreshIdleMs)
+      const endsAt = endOfSession(session, refreshIdleMs)
       const { scopes } = limitsOf(account, session)
       return { accountId, scopes, isCurrent: token.generation === generation, rotatedAt, endsAt }
     },

@@ -1,7 +1,14 @@
 import type { Clock } from '#platform/time.ts'
 import type { Account, AccountReader } from '#store/accounts.ts'
 import type { PortalSession, PortalStore } from '#store/portal.ts'
-import { portalEpochIn, portalKeyId, type Session, type SessionStore, type Visitor } from '#store/sessions.ts'
+import {
+  endOfSession,
+  portalEpochIn,
+  portalKeyId,
+  type Session,
+  type SessionStore,
+  type Visitor,
+} from '#store/sessions.ts'
 import type { AccessTokens } from './access-token.ts'
 import type { RefreshTokens } from './refresh-tokens.ts'
 import { limitsOf, narrowed, startAttemptsMax } from './session-start.ts'
@@ -46,7 +53,7 @@ export function createTokenIssuer(options: TokenIssuerOptions): IssueTokens {
     const { id: accountId, role, roleEpoch } = account
     const limits = narrowed(limitsOf(account, session), client?.scopes)
     const subject = { accountId, sessionId: session.id, role, roleEpoch, limits }
-    const endsAt = Math.min(session.expiresAt, session.rotatedAt + refreshIdleMs)
+    const endsAt = endOfSession(session, refreshIdleMs)
     // A sign-in to the portal lasts on without a refresh: the portal gives its browser new tokens.
     const cookieEndsAt = portalEpochIn(session.keyId) === undefined ? endsAt : session.expiresAt
     return {

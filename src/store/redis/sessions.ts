@@ -2,6 +2,7 @@ import { sessionsByReplacing } from '../account-changes/by-replacing.ts'
 import type { Account } from '../accounts.ts'
 import {
   decideRotation,
+  endOfSession,
   type RotationAdvance,
   retentionAfterEndMs,
   type Session,
@@ -118,8 +119,8 @@ export function createSessionStore(
   }
 
   async function advance({ previous, session, account }: RotationAdvance, idleMs: number): Promise<boolean> {
-    const { id, accountId, expiresAt, generation, rotatedAt, address, userAgent } = session
-    const livesUntil = Math.min(expiresAt, rotatedAt + idleMs)
+    const { id, accountId, generation, rotatedAt, address, userAgent } = session
+    const livesUntil = endOfSession(session, idleMs)
     const advanced = await runDurably(
       rotateScript,
       [keys.account(accountId), keys.session(id), keys.sessionsOf(accountId)],

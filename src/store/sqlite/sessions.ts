@@ -5,6 +5,7 @@ import { sessionsByReplacing } from '../account-changes/by-replacing.ts'
 import type { Account } from '../accounts.ts'
 import {
   decideRotation,
+  endOfSession,
   type NewSession,
   type RefreshTokenUse,
   type Rotation,
@@ -92,7 +93,7 @@ export function createSessionStore(
       case 'advance': {
         const { session, account } = decision
         const { generation, rotatedAt, address, userAgent, id } = session
-        const livesUntil = Math.min(session.expiresAt, rotatedAt + use.idleMs)
+        const livesUntil = endOfSession(session, use.idleMs)
         advance.run(generation, rotatedAt, livesUntil, address, userAgent, id)
         return { rotation: { kind: 'current', session, account } }
       }
