@@ -64,10 +64,17 @@ export function allowanceFields(allowances: readonly Allowance[]): Readonly<Reco
 
 /** The same as field lines. @param allowances undefined = no limit applies */
 export function allowanceLines(allowances: readonly Allowance[] | undefined): string {
-  if (allowances === undefined) return ''
+  return allowances === undefined ? '' : linesOf(allowanceFields(allowances))
+}
+
+/** Field lines, one for each value. */
+export function linesOf(fields: Readonly<Record<string, string | readonly string[]>>): string {
   let lines = ''
-  const fields = allowanceFields(allowances)
-  for (const name in fields) lines += `${name}: ${fields[name]}\r\n`
+  for (const name in fields) {
+    const value = fields[name] ?? ''
+    if (typeof value === 'string') lines += `${name}: ${value}\r\n`
+    else for (const each of value) lines += `${name}: ${each}\r\n`
+  }
   return lines
 }
 

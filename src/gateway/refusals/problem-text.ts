@@ -3,7 +3,7 @@ import { type RequestHead, valuesOf } from '#http/request-head.ts'
 import type { Carriers } from '#identity/carriers.ts'
 import { type ErrorCode, errorDefinitions } from '#platform/errors/codes.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { allowanceFields, dateLine, wholeSeconds } from '#platform/http.ts'
+import { allowanceFields, dateLine, linesOf, wholeSeconds } from '#platform/http.ts'
 import { errorDocument, errorPageStyle } from '#platform/pages/html.ts'
 import { copyString, unicodeEscape } from '#platform/text.ts'
 import { type ChallengeContext, challenges } from './challenges.ts'
@@ -149,13 +149,8 @@ export interface ProblemText {
 }
 
 function serializeProblem({ headers, body }: Problem): ProblemText {
-  let lines = ''
-  for (const name in headers) {
-    const value = headers[name] ?? ''
-    if (typeof value === 'string') lines += `${name}: ${value}\r\n`
-    else for (const each of value) lines += `${name}: ${each}\r\n`
-  }
-  return { lines, body: notAscii.test(body) ? body.replaceAll(/[^\n -~]/g, unicodeEscape) : body }
+  const isAscii = !notAscii.test(body)
+  return { lines: linesOf(headers), body: isAscii ? body : body.replaceAll(/[^\n -~]/g, unicodeEscape) }
 }
 
 /** Adds the lines that depend on the time and the body. @param extraLines more field lines */
@@ -192,13 +187,13 @@ const policy = [
   "base-uri 'none'",
 ].join('; ')
 
-const fixedLines = [
-  'Content-Type: text/html; charset=utf-8',
-  'Cache-Control: no-store',
-  `Content-Security-Policy: ${policy}`,
-  'Referrer-Policy: no-referrer',
-  'X-Content-Type-Options: nosniff',
-]
+const fixedLines = linesOf({
+  'Content-Type': 'text/html; charset=utf-8',
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy': policy,
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+})
 
 /**
  * Renders an error as a page, with the fields that it needs.
@@ -211,10 +206,9 @@ export function renderErrorPage(
 ): ProblemText {
   const { status, title, detail, code } = error
   const link = portalLink === undefined ? undefined : { href: portalLink, text: 'Go to the portal' }
-  const waitLines = Object.entries(waitHeaders(error)).map(([name, value]) => `${name}: ${value}`)
   const page = errorDocument({ status, title, detail, code, requestId, link }).text
   return {
-    lines: [...fixedLines, ...waitLines, `X-Request-Id: ${requestId}`].map((line) => `${line}\r\n`).join(''),
+    lines: fixedLines + linesOf({ ...waitHeaders(error), 'X-Request-Id': requestId }),
     body: page.replaceAll(/[^\n -~]/gu, (character) => `&#${character.codePointAt(0)};`),
   }
 }
