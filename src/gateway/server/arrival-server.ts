@@ -42,7 +42,7 @@ export interface SharedListenerOptions {
   isDraining(): boolean
   /** A connection could not be accepted. */
   onAcceptError(error: Error): void
-  /** Called for each connection: whether to accept it, given the number of open ones. */
+  /** Called for each connection: whether to accept it. */
   mayAccept(): boolean
   /** A connection was closed immediately, because it was not accepted. */
   onDropped(): void
