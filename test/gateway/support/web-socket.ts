@@ -1,8 +1,14 @@
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { createRequire } from 'node:module'
 import type { Test } from 'tap'
 import { portOf } from '../../setup/net.ts'
+
+/** The value of Sec-WebSocket-Accept for that of Sec-WebSocket-Key (RFC 6455 4.2.2). */
+export function acceptOf(key: string | undefined): string {
+  return createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
+}
 
 /** The part of a WebSocket of the ws package that tests use: it brings no types of its own. */
 export interface WebSocket {

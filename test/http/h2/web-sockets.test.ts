@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import type { ClientHttp2Session, OutgoingHttpHeaders } from 'node:http2'
 import { createServer } from 'node:net'
@@ -10,7 +9,7 @@ import { ClientStream } from '#http/server/h2/client-stream.ts'
 import { DeadlineSweep } from '#platform/deadline-sweep.ts'
 import { shortFrame } from '../../gateway/forward/tunnels.ts'
 import { ask as askHttp1 } from '../../gateway/support/ask.ts'
-import { startWebSocketBackend, upgradeLines } from '../../gateway/support/web-socket.ts'
+import { acceptOf, startWebSocketBackend, upgradeLines } from '../../gateway/support/web-socket.ts'
 import { startRawBackend } from '../../setup/backend.ts'
 import { startBoth } from '../../setup/both.ts'
 import { startGateway } from '../../setup/gateway.ts'
@@ -32,11 +31,9 @@ function askToOpen(
   return ask(session, path, { headers: { ...handshake, ...headers } })
 }
 
-/** RFC 6455 4.2.2. */
 function acceptLine(head: string): string {
   const key = /\r\nsec-websocket-key: (\S+)/i.exec(head)?.[1] ?? ''
-  const digest = createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
-  return `Sec-WebSocket-Accept: ${digest}\r\n`
+  return `Sec-WebSocket-Accept: ${acceptOf(key)}\r\n`
 }
 
 const switching = 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n'
