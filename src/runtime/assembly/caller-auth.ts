@@ -44,11 +44,10 @@ export interface CallerAuth extends ReturnType<typeof createTokenIssuers> {
 }
 
 /**
- * How often the change log is read: SQLite is a local file, Redis a server that others use too. Together with the time
- * that a reading may take (250 ms, store/open.ts), it has to stay well below `currentForMs` of
- * identity/cache/store-connection.ts.
+ * How often the change log is read. Together with the time that a reading may take (250 ms, store/open.ts), it has to
+ * stay well below `currentForMs` of identity/cache/store-connection.ts.
  */
-const pollMs = { sqlite: 25, redis: 150 } as const
+const pollMs = 150
 /**
  * How often it is read while the store announces changes and no request uses the caches, as each reading wakes an idle
  * process. A lost announcement has to be found within 500 ms, and cached data has to stay current for the next request
@@ -201,7 +200,7 @@ interface InvalidatedParts {
 
 /** Keeps caches and keys consistent with the store. */
 function openCacheInvalidation(
-  { config, store, limiter, memory, log, metrics, clock }: CallerParts,
+  { store, limiter, memory, log, metrics, clock }: CallerParts,
   { storeConnection, directory, keyLoader, revocationFeed, onChange }: InvalidatedParts,
 ): Invalidation {
   const logConnectionChange = createConnectionLogger(log, metrics)
@@ -216,7 +215,7 @@ function openCacheInvalidation(
       },
     },
     storeConnection,
-    pollMs: pollMs[config.store.driver],
+    pollMs,
     idlePollMs,
     clock,
     apply: (logged) => {
