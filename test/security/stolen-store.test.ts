@@ -39,6 +39,8 @@ async function readValue(client: Redis, key: string): Promise<Buffer> {
     zset: () => client.zrange(key, '0', '-1', 'WITHSCORES'),
     stream: () => client.xrange(key, '-', '+'),
   }
+  // It has expired since its name was read.
+  if (type === 'none') return Buffer.alloc(0)
   const value = await read[type]?.()
   if (value === undefined) throw new Error(`what is a ${type}?`)
   return Buffer.from(JSON.stringify(value))

@@ -76,7 +76,7 @@ t.test('when the master of the slot dies its replica goes on, and nothing answer
   })
 })
 
-/** As an operator would: first the keys, then word to all. */
+/** As an operator would: first the keys, then word to all. It ends once every node has heard of it. */
 async function moveSlot(from: ClusterNode, to: ClusterNode): Promise<void> {
   const slot = Number(await from.client.cluster('KEYSLOT', anyKey))
   await to.client.cluster('SETSLOT', slot, 'IMPORTING', from.id)
@@ -86,4 +86,8 @@ async function moveSlot(from: ClusterNode, to: ClusterNode): Promise<void> {
   // Replicas learn it from their masters.
   for (const { client } of [to, from, ...nodes.slice(0, 3)])
     await client.cluster('SETSLOT', slot, 'NODE', to.id)
+  await until('all nodes name the new owner', async () => {
+    const owners = await Promise.all(nodes.map((node) => ownerOf([node, ...nodes], anyKey)))
+    return owners.every(({ id }) => id === to.id) || undefined
+  })
 }
