@@ -62,6 +62,11 @@ interface Answer {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
 }
 
+/** Fields by which a client says that it is somebody else. */
+function fieldsNamed(...names: readonly string[]): Fields {
+  return Object.fromEntries(names.map((name) => [name, 'claimed']))
+}
+
 /** As `fetch`, which cannot set Host. */
 function ask(url: string, path: string, headers: Fields, method: string): Promise<Answer> {
   return new Promise((resolve, reject) => {
@@ -136,6 +141,23 @@ t.test('Kong: roles, methods, prefixes and limits, and the key of Kong works on'
   t.match(await ask('/orders/7'), { status: 401 })
   t.match(await ask('/reports/2026', ada), { status: 200 })
   t.match(reports.last(), { url: '/v2/2026', headers: { 'x-source': 'gateway' } })
+  const claimed = fieldsNamed(
+    'X-Consumer-Id',
+    'X-Consumer-Username',
+    'X-Consumer-Custom-ID',
+    'X-Consumer-Groups',
+    'X-Credential-Identifier',
+    'X-Anonymous-Consumer',
+    'X-Authenticated-Userid',
+    'X-Authenticated-Scope',
+  )
+  for (const [path, backend] of [
+    ['/orders', app],
+    ['/reports', reports],
+  ] as const) {
+    await ask(path, { ...claimed, ...ada })
+    t.notOk(Object.values(backend.last().headers).includes('claimed'), `what a client claims at ${path}`)
+  }
   const statuses = new Set<number>()
   for (let count = 0; count < 61; count++) statuses.add((await ask('/orders', ada)).status)
   t.ok(statuses.has(429), 'the limit of a minute')
@@ -163,6 +185,7 @@ t.test('oauth2-proxy: visits sign in, some paths are public, tokens of the issue
   const { app, ask } = await start(t, 'oauth2-proxy', {
     'https://id.example.com': issuer.url,
     '/run/secrets/oidc': join(secrets, 'oidc'),
+    'portal:': 'trustedProxies: [127.0.0.1]\nportal:',
   })
   const visit = { Accept: 'text/html', 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'document' }
   t.match(await ask('/page', visit), { status: 303, headers: { location: /\/portal\// } })
@@ -171,7 +194,16 @@ t.test('oauth2-proxy: visits sign in, some paths are public, tokens of the issue
   t.match(await ask('/healthz', {}, 'POST'), { status: 405 })
   const token = await issuer.sign({ aud: 'gatehouse', email: 'ada@example.com' })
   t.match(await ask('/page', { Authorization: `Bearer ${token}` }), { status: 200 })
-  t.match(app.last().headers, { 'x-auth-request-email': 'ada@example.com', authorization: undefined })
+  t.match(app.last().headers, { 'x-forwarded-email': 'ada@example.com', authorization: undefined })
+  const claimed = fieldsNamed(
+    'X-Forwarded-User',
+    'X-Forwarded-Email',
+    'X-Forwarded-Groups',
+    'X-Forwarded-Preferred-Username',
+    'X-Forwarded-Access-Token',
+  )
+  await ask('/page', { ...claimed, Authorization: `Bearer ${token}` })
+  t.notOk(Object.values(app.last().headers).includes('claimed'), 'what a client claims, though it is trusted')
 })
 
 t.test('express-gateway: the key in its field, and the name of the consumer', async (t) => {
