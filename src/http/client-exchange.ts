@@ -96,8 +96,12 @@ export interface ClientExchange {
   write(chunk: Buffer): boolean
   /** Sends what is buffered. @returns false where more should wait for onClientDrain */
   flush(): boolean
-  /** Completes the response. @param last the rest of a counted body, as text, or the trailer lines after chunks */
-  end(last?: string): void
+  /**
+   * Completes the response.
+   * @param last the rest of a counted body, as text
+   * @param trailers field lines; in HTTP/1.1 only chunks can carry them
+   */
+  end(last?: string, trailers?: string): void
   /** Aborts the response, so that no client takes it for complete. */
   abort(): void
   /** Starts the timeout for the client to read what was written. @returns false, which tells writers to stop for now */

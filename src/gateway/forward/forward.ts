@@ -9,7 +9,7 @@ import type { AdoptedRequest, CallEvents } from '#http/upstream/upstream-request
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { MonotonicMs } from '#platform/time.ts'
 import { type ForwardEvents, type ForwardedRequest, OutgoingRequest } from './forwarded-request.ts'
-import { clientTrailerLines, responseLinesWithCookies } from './forwarded-response.ts'
+import { canHaveTrailers, clientTrailerLines, responseLinesWithCookies } from './forwarded-response.ts'
 import { PendingBody } from './pending-body.ts'
 import { type ResponseCost, responseCostOf } from './response-cost.ts'
 import { clientFramingOf } from './rewritten-response.ts'
@@ -58,7 +58,7 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
   /** Whether the client waits for a 100. */
   #awaitsContinue: boolean
   #received: ResponseHead | undefined
-  #isChunked = false
+  #canHaveTrailers = false
 
   constructor(request: Forwarded, events: ForwardEvents<Forwarded>) {
     super()
@@ -119,11 +119,10 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
     this.request.heldBody?.release()
     this.#cost?.readHead(received.headers)
     if (this.isUpgrade && !this.#acceptsHandshake(received)) return
-    const clientFraming = clientFramingOf(framing, this.request.arrival.head)
-    this.#isChunked = clientFraming === 'chunked'
+    this.#canHaveTrailers = canHaveTrailers(this.request, framing)
     this.#events.onResponseHead(this.request, status)
-    const lines = this.#clientHeaderLines(received, this.#isChunked && framing === 'chunked')
-    this.#exchange.respond(status, reason, lines, clientFraming)
+    const lines = this.#clientHeaderLines(received, this.#canHaveTrailers)
+    this.#exchange.respond(status, reason, lines, clientFramingOf(framing, this.request.arrival.head))
     if (framing === 'chunked' || framing === 'until-close') this.#onStreaming(received.headers)
   }
 
@@ -149,8 +148,8 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
     this.#cost?.readEnd(last, trailers)
     if (!this.#settle()) return
     this.#events.onResponseEnd(this.request)
-    const hasTrailers = trailers.length > 0 && this.#isChunked
-    this.#exchange.end(hasTrailers ? clientTrailerLines(this.request, this.#received, trailers) : last)
+    const hasTrailers = trailers.length > 0 && this.#canHaveTrailers
+    this.#exchange.end(last, hasTrailers ? clientTrailerLines(this.request, this.#received, trailers) : '')
   }
 
   onUpgrade(received: ResponseHead, upstreamSocket: Socket, firstBytes: Buffer): void {

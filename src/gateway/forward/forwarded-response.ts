@@ -1,3 +1,4 @@
+import type { ResponseFraming } from '#http/client-exchange.ts'
 import type { ResponseHead } from '#http/outgoing/response-head.ts'
 import { withoutFields } from '#http/request-head.ts'
 import type { Target } from '#http/upstream/target.ts'
@@ -64,6 +65,16 @@ export function forwardedResponseLines(
     isAuthenticated,
   })
   return lines + limitLines
+}
+
+/**
+ * Whether trailers can follow a response, from its target and to its client: HTTP/1.1 needs chunks for them, HTTP/2 has
+ * them beside a Content-Length too (RFC 9113 8.1).
+ * @param framing that of the target
+ */
+export function canHaveTrailers({ arrival, route }: ForwardedRequest, framing: ResponseFraming): boolean {
+  if (framing === 'counted') return arrival.exchange.isHttp2 && route.upstream.config.protocol === 'http2'
+  return framing === 'chunked' && arrival.head.minorVersion === 1
 }
 
 /** @param received the head of the response */

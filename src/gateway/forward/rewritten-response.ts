@@ -32,7 +32,7 @@ export interface ResponseHeadInput extends PublicValueContext {
   readonly headers: readonly string[]
   /** The fields that the route sets, in the same form; undefined = none. They are in no 1xx but a 101. */
   readonly set: readonly string[] | undefined
-  /** Whether trailers can follow: they need chunks on both sides. */
+  /** Whether trailers can follow (canHaveTrailers). */
   readonly mayHaveTrailers: boolean
   /** What caches are told; undefined = only what the backend says. */
   readonly caching: ResponseCaching | undefined

@@ -43,7 +43,7 @@ export function grpcStatusLines({ status, code }: GatehouseError): string {
  */
 export function endGrpcCall({ exchange, requestId, outcome }: Arrival, statusLines: string): void {
   if (exchange.isHeadSent) {
-    if (exchange.framing === 'chunked') exchange.end(statusLines)
+    if (exchange.framing === 'chunked') exchange.end('', statusLines)
     else exchange.abort()
     return
   }

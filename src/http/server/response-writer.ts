@@ -106,13 +106,13 @@ export class ResponseWriter implements DeferredWrite {
 
   /**
    * Completes the response; its end is written at the end of this turn of the event loop.
-   * @param last the rest of a counted body as text in Latin-1, or the trailers after chunks: field lines, each ended by
-   * CR LF
+   * @param last the rest of a counted body as text in Latin-1
+   * @param trailers those after chunks: field lines, each ended by CR LF
    * @param onWritten called once everything was passed to the system, or cannot be; not if the socket is destroyed
    * first
    */
-  end(last: string, onWritten: () => void): void {
-    if (this.framing === 'chunked') this.#buffered += `0\r\n${last}\r\n`
+  end(last: string, trailers: string, onWritten: () => void): void {
+    if (this.framing === 'chunked') this.#buffered += `0\r\n${trailers}\r\n`
     else if (this.framing === 'counted') this.#buffered += last
     this.framing = 'none'
     this.hasBegun = true

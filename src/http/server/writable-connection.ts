@@ -127,9 +127,9 @@ export abstract class WritableConnection {
     return this.writer.flush() || this.startSendTimeout()
   }
 
-  end(last = ''): void {
+  end(last = '', trailers = ''): void {
     this.startSendTimeout()
-    this.writer.end(last, this.onAnswerWritten)
+    this.writer.end(last, trailers, this.onAnswerWritten)
   }
 
   abort(): void {

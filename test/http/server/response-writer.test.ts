@@ -37,7 +37,7 @@ t.test('the parts of a response of one turn are sent together, at its end', asyn
   writer.write(Buffer.from('d'))
   writer.flush()
   let isWritten = false
-  writer.end('', () => {
+  writer.end('', '', () => {
     isWritten = true
   })
   t.equal(written(), first)
@@ -116,7 +116,7 @@ t.test('each response has its own status line, whatever the one before had', asy
   ] as const
   for (const [status, reason] of statuses) {
     writer.begin({ status, reason, lines: '', framing: 'none' }, keepAlive)
-    writer.end('', () => {})
+    writer.end('', '', () => {})
     await nextTurn()
   }
   await until('all have come', () => received().split('\r\n\r\n').length > statuses.length)

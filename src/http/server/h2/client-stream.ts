@@ -146,14 +146,13 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
     return true
   }
 
-  end(last = ''): void {
+  end(last = '', trailers = ''): void {
     if (!this.#isAnswering) return
     this.startSendTimeout()
-    const hasTrailers = this.framing === 'chunked' && last !== ''
-    if (this.framing === 'counted' && last !== '') this.write(Buffer.from(last, 'latin1'))
-    const isWhole = !hasTrailers && !this.isHeadSent
+    if (last !== '') this.write(Buffer.from(last, 'latin1'))
+    const isWhole = trailers === '' && !this.isHeadSent
     this.#sendHead(isWhole)
-    if (!isWhole) this.#stream.end(hasTrailers ? (encoder) => addLines(encoder, last) : undefined)
+    if (!isWhole) this.#stream.end(trailers === '' ? undefined : (encoder) => addLines(encoder, trailers))
   }
 
   /** Never called: other code only writes to sockets. */
