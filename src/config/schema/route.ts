@@ -165,7 +165,7 @@ export const route = convertResolved(
     trailers: choice(['drop', 'pass'], {
       default: 'drop',
       description:
-        'Whether trailer fields of requests are dropped or forwarded. A backend that does not read trailers may take them for another request, so use pass only for backends that do; such requests get a separate connection. Trailer fields of responses are always forwarded.',
+        'Whether trailer fields of requests are dropped or forwarded. A backend that does not read trailers may take them for another request, so use pass only for backends that do; such requests get a separate connection. Trailer fields of responses are forwarded in both cases. A message with a Content-Length keeps its trailer fields only from HTTP/2 to HTTP/2, as HTTP/1.1 allows none there.',
     }),
     forwardCredentials: flag(false, 'Whether SecretKey and Authorization reach the upstream.'),
     rateLimit: optional(

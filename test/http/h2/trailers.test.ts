@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import t, { type Test } from 'tap'
-import { startCannedBackend } from '../../setup/backend.ts'
+import { startBackend, startCannedBackend } from '../../setup/backend.ts'
 import { startGateway } from '../../setup/gateway.ts'
 import { until } from '../../setup/net.ts'
 import { connectRaw } from '../../setup/raw-client.ts'
@@ -78,4 +78,32 @@ t.test('a call that is revoked before the length of its response has come is res
   await until('it has ended', () => stream.destroyed)
   t.not(stream.rstCode, 0)
   t.notOk(hasTrailers, 'it does not look complete')
+})
+
+t.test('trailers after a request with a length reach a backend of HTTP/2 only', async (t) => {
+  const http1 = await startBackend(t)
+  const received: (readonly string[])[] = []
+  const http2 = await startStreamBackend(t, (stream) => {
+    stream.on('trailers', (_fields, _flags, raw: readonly string[]) => received.push(raw))
+    stream.on('end', () => stream.respond({ ':status': 200 }, { endStream: true })).resume()
+  })
+  const route = { auth: 'none', trailers: 'pass' }
+  const gateway = await startGateway(t, {
+    config: {
+      upstreams: {
+        http1: { targets: [{ url: http1.url }] },
+        http2: { targets: [{ url: http2.url }], protocol: 'http2' },
+      },
+      routes: [
+        { name: 'http1', path: '/http1', upstream: 'http1', ...route },
+        { name: 'http2', path: '/http2', upstream: 'http2', ...route },
+      ],
+    },
+  })
+  const session = await connectHttp2(t, gateway.url)
+  const headers = { ':method': 'POST', 'content-length': 5 }
+  const asked = { headers, body: 'hello', trailers: { 'x-sum': '1' } }
+  for (const path of ['/http1', '/http2']) t.equal((await ask(session, path, asked)).status, 200)
+  t.strictSame([http1.last().body, { ...http1.last().trailers }], ['hello', {}])
+  t.strictSame(received, [['x-sum', '1']])
 })
