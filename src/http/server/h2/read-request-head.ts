@@ -116,7 +116,7 @@ function readBody(length: string | undefined, isEnded: boolean, { protocol }: Ps
   if (protocol === webSocket) return bodyOf(undefined, false)
   if (length === undefined) return bodyOf(undefined, !isEnded)
   const bytes = parseContentLength(length)
-  if (bytes > 0 && isEnded) throw new MalformedMessage('Content-Length', 'must be the length of the body')
+  if (bytes > 0 && isEnded) throw new MalformedStream('there is no body, but a Content-Length')
   return bodyOf(bytes, false)
 }
 

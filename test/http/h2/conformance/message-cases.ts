@@ -53,7 +53,7 @@ const malformedCases: readonly Case[] = [
     name: 'no data although content-length is not 0',
     section: '8.1.1',
     send: [get(1, postBlock([['content-length', '3']]))],
-    expected: { status: '400' },
+    expected: { reset: code.protocol },
   },
   {
     name: 'a content-length that is no number',
