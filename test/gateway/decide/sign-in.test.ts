@@ -75,8 +75,10 @@ for (const kind of [nginx, caddy, haproxy, apache]) {
     const visit = await browser.visit(page)
     t.equal(visit.status, 303)
     t.ok(browser.jarOf(appHost).has('gatehouse-visit'), 'visits are counted')
-    const location = `${app}${visit.headers.location?.replace(/^https?:\/\/[^/]+/, '')}`
-    const signedIn = await signInOn(browser, app, location, account.email)
+    // On the proxy's own scheme and port the browser might reach nothing: TLS or a mapping of ports may be in between.
+    const location = visit.headers.location ?? ''
+    t.match(location, /^\/portal\//)
+    const signedIn = await signInOn(browser, app, `${app}${location}`, account.email)
     const end = await browser.visit(`${app}${signedIn.headers.location}`, 'same-origin')
     t.equal(continuedTo(end) || end.headers.location, '/app/orders?a=1&b=%2F')
     await assertSignedIn(t, guarded, browser, account.id)
