@@ -4,7 +4,7 @@ import { parse } from 'yaml'
 import type { TestGateway } from '../../setup/gateway.ts'
 import { rawRequest } from '../../setup/raw-client.ts'
 import { ownPaths } from './proxies/own-paths.ts'
-import { certificateFields } from './proxies/suite.ts'
+import { certificateFields, proxyFields } from './proxies/suite.ts'
 import { startDecideGateway } from './support.ts'
 
 /** The part of the file that a router with forwardAuth goes by. */
@@ -62,6 +62,15 @@ function question(address: string, line: string, fields: Fields): readonly strin
     ...Object.entries(described).map(([name, value]) => `${name}: ${value}`),
   ]
 }
+
+/** What every Traefik removes by itself of what a client sends. */
+const removedByItself: ReadonlySet<string> = new Set([
+  'X-Forwarded-Method',
+  'X-Forwarded-Port',
+  'X-Forwarded-Server',
+  'X-Forwarded-Uri',
+  'X-Real-IP',
+])
 
 /** The router of a request that is not for Gatehouse itself. */
 function routerOf({ Cookie: cookie = '' }: Fields) {
@@ -136,6 +145,13 @@ t.test("a client's own word about its certificate gets nowhere by Traefik", asyn
   const [first, ...others] = config.http.routers.gatehouse.middlewares
   t.strictSame(others, [])
   t.equal(first, config.http.routers.application.middlewares[0], 'to the main listener neither')
+})
+
+t.test('a client of Traefik says nothing that only a proxy may say', async (t) => {
+  const names = proxyFields.filter((name) => !removedByItself.has(name))
+  const claims = Object.fromEntries(names.map((name) => [name, 'claimed']))
+  const gateway = await startDecideGateway(t)
+  t.notMatch(JSON.stringify(await passThrough(t, gateway, 'GET /public', claims)), 'claimed')
 })
 
 t.test('no service worker of a backend of Traefik reaches the portal', async (t) => {
