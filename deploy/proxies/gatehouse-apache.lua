@@ -81,7 +81,7 @@ local function ask(r)
     end
     headers["x-forwarded-method"] = r.method
     headers["x-forwarded-proto"] = r.is_https and "https" or "http"
-    headers["x-forwarded-host"] = r.hostname
+    headers["x-forwarded-host"] = r.headers_in["Host"]
     headers["x-forwarded-uri"] = r.unparsed_uri
     headers["x-forwarded-for"] = r.useragent_ip
     http.TIMEOUT = 5

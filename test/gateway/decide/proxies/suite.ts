@@ -2,6 +2,7 @@ import type { Test } from 'tap'
 import { type Answer, type Backend, startBackend } from '../../../setup/backend.ts'
 import type { TestGateway } from '../../../setup/gateway.ts'
 import { until } from '../../../setup/net.ts'
+import { rawRequest } from '../../../setup/raw-client.ts'
 import { ask } from '../../support/ask.ts'
 import { leadingFields } from '../../support/leading-fields.ts'
 import { newProofClient } from '../../support/proofs.ts'
@@ -423,6 +424,26 @@ export function testProxy(t: Test, kind: ProxyKind): void {
     }
     await put('New-URI: /admin/hidden')
     t.notMatch(JSON.stringify(backend.seen), 'hidden')
+  })
+
+  t.test(`${kind.name}: the host that is decided about is the one that the client called`, async (t) => {
+    const { gateway, backend, proxy } = await startGuarded(t, kind)
+    const { secretKey } = await gateway.createAccount()
+    const send = (...lines: readonly string[]) =>
+      rawRequest(t, proxy.url, [...lines, `SecretKey: ${secretKey}`])
+    const host = 'gateway.test:18400'
+    const put = (authority: string) =>
+      send('PUT /key/x HTTP/1.1', `Host: ${host}`, `Destination: http://${authority}/key/y`)
+    t.equal((await put(host)).status, 200, 'with its port')
+    t.match(backend.last().headers, { host, 'x-forwarded-host': host })
+    t.equal((await put('gateway.test')).status, 403, 'another port')
+    const seen = backend.seen.length
+    await send('GET /key/x HTTP/1.0')
+    for (const path of ['/key/x', '/api/v1/openapi.json']) {
+      const twice = await send(`GET ${path} HTTP/1.1`, `Host: ${host}`, 'Host: other.test')
+      t.match(twice, { status: /^4/ }, path)
+    }
+    t.equal(backend.seen.length, seen)
   })
 
   t.test(`${kind.name}: limits count the client, whatever it claims`, async (t) => {
