@@ -443,6 +443,7 @@ export function testProxy(t: Test, kind: ProxyKind): void {
       const twice = await send(`GET ${path} HTTP/1.1`, `Host: ${host}`, 'Host: other.test')
       t.match(twice, { status: /^4/ }, path)
     }
+    t.match(await send('GET /key/x HTTP/1.1', `Host: other.test, ${host}`), { status: /^4/ }, 'two in one')
     t.equal(backend.seen.length, seen)
   })
 
