@@ -18,7 +18,7 @@ export type Metrics = ReturnType<typeof openMetrics>
 /** Every instrument of the gateway. Labels take values from closed sets: never a path, key, user or client address. */
 export function openMetrics({ version }: { readonly version: string }) {
   const registry = Registry.merge([ofProcess()])
-  const close = collectEventLoopLag(registry)
+  const lag = collectEventLoopLag(registry)
   const traffic = createTrafficInstruments(registry)
 
   return {
@@ -27,9 +27,12 @@ export function openMetrics({ version }: { readonly version: string }) {
     ...createOperationInstruments(registry, version),
     /** All metrics as plain JSON, to be merged with those of other processes. */
     snapshot: (): Promise<MetricsSnapshot> => registry.getMetricsAsJSON(),
-    /** All metrics, packed. */
-    packedSnapshot: () => pack(registry, registry.getMetricsAsArray()),
-    /** Only what the gateway counts itself, packed: reading the rest would reset its event loop statistics. */
+    /** All metrics, packed. @param isScrape whether they will be read: then the lag counts anew, as after `text` */
+    packedSnapshot: (isScrape: boolean) => {
+      if (isScrape) lag.update()
+      return pack(registry, registry.getMetricsAsArray())
+    },
+    /** Only what the gateway counts itself, packed: the system has to be asked for the rest. */
     ownSnapshot: () =>
       pack(
         registry,
@@ -37,6 +40,7 @@ export function openMetrics({ version }: { readonly version: string }) {
       ),
     /** The whole exposition: in Prometheus text format, or as OpenMetrics. */
     text: async (isOpenMetrics = false): Promise<string> => {
+      lag.update()
       const text = await exposition(registry)
       return isOpenMetrics ? toOpenMetrics(text, exemplarsOf([traffic.requestDuration.packed()])) : text
     },
@@ -44,7 +48,7 @@ export function openMetrics({ version }: { readonly version: string }) {
     /** Every instrument, for the reference. */
     describe: () => registry.getMetricsAsArray().map(describeInstrument),
     /** Stops the sampling. */
-    close,
+    close: lag.stop,
   }
 }
 

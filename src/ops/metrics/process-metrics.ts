@@ -62,24 +62,29 @@ const lagStatistics: Readonly<Record<string, LagStatistic>> = {
   max: { help: 'Maximum', aggregator: 'max', read: ({ max }) => max },
 }
 
+interface EventLoopLag {
+  /** To be called at a scrape: the gauges get the lag since the last one, and keep it until the next. */
+  update(): void
+  /** Stops the sampling. */
+  stop(): void
+}
+
 /**
  * Exports the event loop lag since the last scrape, in seconds, under the metric names of prom-client. prom-client's
  * own values are the whole time between two samples (100 ms without any lag), and miss lag that begins just after a
  * scrape.
- * @returns a function that stops the sampling
  */
-export function collectEventLoopLag(registry: Registry): () => void {
+export function collectEventLoopLag(registry: Registry): EventLoopLag {
   const lags = createHistogram()
   let dueAt = performance.now() + sampleMs
   let use = performance.eventLoopUtilization()
   let timer: NodeJS.Timeout | undefined = setTimeout(sampleBusy, sampleMs).unref()
   let stopIdle: (() => void) | undefined
-  const gauges = Object.entries(lagStatistics).map(([statistic, { help, aggregator, read }], index) => {
+  const gauges = Object.entries(lagStatistics).map(([statistic, { help, aggregator, read }]) => {
     const name = `nodejs_eventloop_lag_${statistic}_seconds`
     registry.removeSingleMetric(name)
     const options = { name, help: `${help} event loop lag.`, aggregator, registers: [registry] }
-    // Metrics are collected in the order of their creation: the first sets them all.
-    return { gauge: new Gauge(index === 0 ? { ...options, collect: readAll } : options), read }
+    return { gauge: new Gauge(options), read }
   })
 
   function sampleBusy(): void {
@@ -106,12 +111,12 @@ export function collectEventLoopLag(registry: Registry): () => void {
     stopIdle = undefined
   }
 
-  function readAll(): void {
+  function update(): void {
     // Nothing was sampled since the last scrape: the values stay.
     if (lags.count === 0) return
     for (const { gauge, read } of gauges) gauge.set(read(lags) / 1e9)
     lags.reset()
   }
 
-  return stop
+  return { update, stop }
 }

@@ -35,18 +35,18 @@ export function openFleetMetrics({ metrics, workers }: FleetMetricsOptions): Fle
   let additions: Promise<void> = Promise.resolve()
 
   /** A worker that does not respond keeps its last sample. */
-  async function sample(): Promise<void> {
+  async function sample(isScrape: boolean): Promise<void> {
     await Promise.all(
       workers().map(async (worker) => {
         try {
-          worker.lastSample = await worker.channel.request('sample', null, sampleTimeoutMs)
+          worker.lastSample = await worker.channel.request('sample', { isScrape }, sampleTimeoutMs)
         } catch {}
       }),
     )
   }
 
-  async function merge(): Promise<MergedMetrics> {
-    await sample()
+  async function merge(isScrape: boolean): Promise<MergedMetrics> {
+    await sample(isScrape)
     metrics.workersUp.set(workers().length)
     const instance = await metrics.snapshot()
     await allAdded()
@@ -69,18 +69,18 @@ export function openFleetMetrics({ metrics, workers }: FleetMetricsOptions): Fle
     }
   }
 
-  const timer = setInterval(() => void sample(), sampleMs).unref()
+  const timer = setInterval(() => void sample(false), sampleMs).unref()
 
   return {
     text: async (isOpenMetrics = false) => {
-      const text = await (await merge()).text()
+      const text = await (await merge(true)).text()
       if (!isOpenMetrics) return text
       const histograms = workers().flatMap(({ lastSample }) =>
         lastSample.filter((metric) => 'rows' in metric),
       )
       return toOpenMetrics(text, exemplarsOf(histograms))
     },
-    snapshot: async () => (await merge()).snapshot(),
+    snapshot: async () => (await merge(false)).snapshot(),
     onWorkerExit: ({ lastSample }) => {
       metrics.workerDeaths.inc()
       additions = additions.then(() => addEnded(lastSample))

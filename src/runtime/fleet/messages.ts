@@ -32,7 +32,8 @@ export type RequestsToWorker = {
   discard: { given: null; answer: null }
   /** Answered immediately by a worker that is not hung. */
   ping: { given: null; answer: PingReply }
-  sample: { given: null; answer: PackedSnapshot }
+  /** The metrics of a worker: for a scrape, or to be kept in case it dies. */
+  sample: { given: { readonly isScrape: boolean }; answer: PackedSnapshot }
   health: { given: null; answer: StoreHealth }
   storeState: { given: null; answer: StoreState }
   /** Answered when the drain is over: false if requests were aborted. Then the worker exits. */

@@ -107,7 +107,7 @@ export function runWorker(): void {
     commit,
     discard,
     ping: () => ({ lastReadAt: lastReadAt() }),
-    sample: metrics.packedSnapshot,
+    sample: ({ isScrape }) => metrics.packedSnapshot(isScrape),
     health: () => running().worker.health(),
     storeState: () => running().worker.storeState(),
     drain: ({ timeoutMs }) => drain(timeoutMs),

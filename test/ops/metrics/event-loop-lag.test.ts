@@ -11,8 +11,10 @@ const name = (figure: string) => `nodejs_eventloop_lag_${figure}_seconds`
 /** Metrics of this process. */
 function watchLag(t: Test) {
   const registry = new Registry()
-  t.teardown(collectEventLoopLag(registry))
+  const lag = collectEventLoopLag(registry)
+  t.teardown(lag.stop)
   return async (figure: string) => {
+    lag.update()
     const metrics = await registry.getMetricsAsJSON()
     return metrics.find((metric) => metric.name === name(figure))?.values[0]?.value ?? Number.NaN
   }
