@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 'use strict'
 // As in main.ts, which is not loaded yet.
+process.on('SIGUSR1', () => {})
 if (process.argv[2] === 'serve') {
   process.on('SIGHUP', () => {})
   for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => process.exit(0))

@@ -1,4 +1,7 @@
 #!/usr/bin/env node
+// Without a listener Node would open its debugger, by which whoever reaches 127.0.0.1 runs code in this process.
+process.on('SIGUSR1', () => {})
+
 // First, since loading the rest takes a while, in which a signal would end the process with a failure: a reload has
 // nothing to do yet, and a stop nothing to close. `serve` takes the signals over (cli/signals.ts).
 if (process.argv[2] === 'serve') {

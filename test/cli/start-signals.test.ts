@@ -22,6 +22,19 @@ for (const workers of [1, 2]) {
   })
 }
 
+for (const workers of [1, 2]) {
+  t.test(`SIGUSR1 opens no debugger in any process, with workers: ${workers}`, async (t) => {
+    const { config } = createWorkspace(t, { listen: { port: 0, workers } })
+    const { child, ended, ready, output } = startWithProbe(t, signalAll('SIGUSR1'), { config })
+    const { url } = await ready()
+    t.equal(await get(`${url}/x`), 401)
+    t.notMatch(output.stdout, 'exited unexpectedly')
+    child.kill('SIGTERM')
+    // Where Node opens it, or cannot, it says so.
+    t.match(await ended, { status: 0, stderr: '' })
+  })
+}
+
 t.test('a reload that was asked for during the start is not lost', async (t) => {
   const { config } = createWorkspace(t, { listen: { port: 0, workers: 2 } })
   const now = readFileSync(config, 'utf8')

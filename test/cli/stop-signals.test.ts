@@ -44,10 +44,12 @@ t.test('the entry of the package handles signals before it loads anything', asyn
     const { ended } = startWithProbe(t, `if (loads === 1) ${signalAll(signal)}`, { entry, config })
     t.match(await ended, expected)
   }
-  const { child, ended, output } = startWithProbe(t, signalAll('SIGHUP'), { entry, config })
-  await until('it goes on', () => output.stdout.includes('loaded') || undefined)
-  child.kill('SIGTERM')
-  t.match(await ended, { status: 0 })
+  for (const signal of ['SIGHUP', 'SIGUSR1']) {
+    const { child, ended, output } = startWithProbe(t, signalAll(signal), { entry, config })
+    await until('it goes on', () => output.stdout.includes('loaded') || undefined)
+    child.kill('SIGTERM')
+    t.match(await ended, { status: 0, stderr: '' })
+  }
 })
 
 t.test('signals that are no business of a command end it as ever', async (t) => {

@@ -1,6 +1,6 @@
 // First, before anything is loaded: a terminal or a supervisor may signal the whole process group, but the fleet
-// decides when a worker exits.
-for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
+// decides when a worker exits. SIGUSR1 as in main.ts.
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1'] as const) process.on(signal, () => {})
 
 // As in main.ts.
 const { setFlagsFromString } = process.getBuiltinModule('node:v8')
