@@ -21,8 +21,8 @@ export interface ClientOptions {
 export interface GatehouseClient {
   /**
    * `fetch` with a credential; paths are relative to the gateway. A request that is refused because its token has
-   * expired or was revoked is sent once more with a new token, unless its body is a stream: then only the next request
-   * has the new token. The body of a Request counts as a stream beyond 1 MiB.
+   * expired or was revoked is sent once more with a new token, unless its body is a stream or an async iterable: then
+   * only the next request has the new token. The body of a Request counts as a stream beyond 1 MiB.
    * @throws ClientError if no token can be obtained; TypeError for a URL of another origin
    */
   fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>
@@ -57,8 +57,13 @@ export function createClient(options: ClientOptions): GatehouseClient {
     accessToken: tokens.current,
     revoke: tokens.revoke,
     fetch: async (input, init) => {
-      const request = requestFor(baseUrl, input, init)
-      const secondAttempt = prepareSecondAttempt(request, init?.body ?? null)
+      const make = () => requestFor(baseUrl, input, init)
+      const request = make()
+      const secondAttempt = isReadOnce(init?.body)
+        ? () => undefined
+        : isSpent(input, init)
+          ? keepBody(request)
+          : make
       const token = await tokens.current()
       const response = await send(setHeader(request, 'Authorization', `Bearer ${token}`))
       if (!(await isStale(response))) return response
@@ -91,18 +96,22 @@ function createKeyClient(baseUrl: URL, secretKey: string, send: typeof fetch): G
 
 /** @throws TypeError for another origin: it must not get the credential */
 function requestFor(baseUrl: URL, input: string | URL | Request, init: RequestInit | undefined): Request {
-  const request =
-    input instanceof Request
-      ? new Request(input, init)
-      : new Request(new URL(input, baseUrl), withDuplex(init))
+  const request = new Request(
+    input instanceof Request ? input : new URL(input, baseUrl),
+    // Node requires it for such bodies.
+    isReadOnce(init?.body) ? { ...init, duplex: 'half' } : init,
+  )
   if (new URL(request.url).origin !== baseUrl.origin)
     throw new TypeError(`${new URL(request.url).origin} is not the gateway, ${baseUrl.origin}`)
   return request
 }
 
-/** Node requires it for bodies that are streams. */
-function withDuplex(init: RequestInit | undefined): RequestInit | undefined {
-  return init?.body instanceof ReadableStream ? { ...init, duplex: 'half' } : init
+/** Whether a body cannot be sent again: a stream or an async iterable. */
+function isReadOnce(body: unknown): boolean {
+  return (
+    body instanceof ReadableStream ||
+    (typeof body === 'object' && body !== null && Symbol.asyncIterator in body)
+  )
 }
 
 /** Changes the request. */
@@ -120,22 +129,21 @@ async function isStale(response: Response): Promise<boolean> {
   return typeof problem === 'object' && problem !== null && staleCodes.has(Reflect.get(problem, 'code'))
 }
 
+/** Whether the body was in a Request, which has given it to the one that was made of it. */
+function isSpent(input: string | URL | Request, init: RequestInit | undefined): boolean {
+  return input instanceof Request && input.bodyUsed && (init?.body ?? null) === null
+}
+
 /** How much of a body that may be a stream is kept. */
 const keptBytesMax = 1_048_576
 
 /**
- * Prepares to send a request a second time, before it is sent. A body in a Request is kept up to 1 MiB, as nothing
- * shows whether it is a stream, which may be endless.
- * @param given the body passed along with a URL or a Request; null = none
+ * Keeps the body of a request that is about to be sent, up to 1 MiB, as nothing shows whether it is a stream, which
+ * may be endless.
  * @returns a function that makes the request again; undefined = its body cannot be sent again
  */
-function prepareSecondAttempt(
-  request: Request,
-  given: RequestInit['body'] | null,
-): () => Request | undefined {
-  if (given instanceof ReadableStream) return () => undefined
+function keepBody(request: Request): () => Request | undefined {
   const copy = request.clone()
-  if (request.body === null || given !== null) return () => copy
   let body: Blob | undefined
   // A body that fails makes the first attempt fail, too.
   collect(copy, keptBytesMax).then(

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
 import { type ClientOptions, createClient } from '#library/client.ts'
 import { startServer } from '../../setup/backend.ts'
@@ -102,9 +103,36 @@ t.test('the body of a Request is sent once more, too, up to 1 MiB', async (t) =>
   t.not(await client.accessToken(), revoked)
 })
 
+/** Bodies that hold a file, whose streams are counted. */
+const files: Readonly<Record<string, (file: File) => Blob | FormData>> = {
+  'a Blob': (file) => file,
+  'a form': (file) => {
+    const form = new FormData()
+    form.set('file', file)
+    return form
+  },
+}
+
+for (const [what, bodyOf] of Object.entries(files))
+  t.test(`${what} is read once, and again only after a 401, as nothing keeps what was read`, async (t) => {
+    const started = await start(t)
+    const { backend, client, calls } = started
+    const file = new File(['x'.repeat(100_000)], 'file')
+    const reads = t.capture(file, 'stream', file.stream)
+    const post = async () => (await client.fetch('/bearer', { method: 'POST', body: bodyOf(file) })).status
+    t.equal(await post(), 200)
+    t.equal(reads().length, 1)
+    await revokeToken(started)
+    t.equal(await post(), 200)
+    t.equal(reads().length, 2)
+    t.equal(countOf(calls, '/bearer'), 3)
+    t.match(backend.last().body, 'x'.repeat(100_000))
+  })
+
 /** What cannot be sent again; each makes one request. */
 const streams: Readonly<Record<string, (url: string) => readonly [string | Request, RequestInit?]>> = {
   'a stream': (url) => [url, { method: 'POST', body: new Blob(['x']).stream() }],
+  'an async iterable': (url) => [url, { method: 'POST', body: Readable.from(['x']) }],
   'more than 1 MiB in a Request': (url) => [
     new Request(url, { method: 'POST', body: 'x'.repeat(1_048_577) }),
   ],
