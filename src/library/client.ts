@@ -155,19 +155,20 @@ function keepBody(request: Request): () => Request | undefined {
   return () => body && new Request(copy, { body })
 }
 
-/** The whole body of a request. @returns undefined if it is longer than `bytesMax` */
+/** The whole body of a request. @returns undefined if it is longer than `bytesMax`, or cannot be read, as in Firefox */
 async function collect({ body }: Request, bytesMax: number): Promise<Blob | undefined> {
+  if (!body) return undefined
   const chunks: Uint8Array<ArrayBuffer>[] = []
-  const reader = body?.getReader()
+  const reader = body.getReader()
   let bytes = 0
   for (;;) {
-    const { value } = (await reader?.read()) ?? {}
+    const { value } = await reader.read()
     if (value === undefined) return new Blob(chunks)
     chunks.push(value)
     bytes += value.length
     if (bytes <= bytesMax) continue
     // Not awaited, as it resolves only when the other branch, which is being sent, has ended too.
-    reader?.cancel().catch(() => {})
+    reader.cancel().catch(() => {})
     return undefined
   }
 }

@@ -155,6 +155,17 @@ for (const [what, requestOf] of Object.entries(streams))
     t.equal(countOf(calls, '/bearer'), 2)
   })
 
+t.test('a body that cannot be kept, as Firefox shows none, is not sent again without it', async (t) => {
+  const started = await start(t)
+  const { gateway, client, calls } = started
+  await revokeToken(started)
+  t.intercept(Request.prototype, 'body', { value: undefined })
+  const response = await client.fetch(new Request(`${gateway.url}/bearer`, { method: 'POST', body: 'x' }))
+  t.equal(response.status, 401)
+  t.equal(countOf(calls, '/bearer'), 1)
+  t.equal((await client.fetch(new Request(`${gateway.url}/bearer`))).status, 200)
+})
+
 t.test('a refused stream has its response, also where no other token can be got', async (t) => {
   const started = await start(t)
   const { gateway, client, created } = started
