@@ -47,6 +47,8 @@ export function createTokens({ baseUrl, source, fetch, clock }: TokensOptions): 
       // A redirect would send keys and tokens elsewhere.
       redirect: 'error',
       ...(source.kind === 'cookie' && { credentials: 'include' as const }),
+    }).catch((cause: unknown) => {
+      throw new ClientError('gateway-unreachable', 0, 'The gateway could not be reached.', { cause })
     })
     const answer: unknown = await response.json().catch(() => undefined)
     // The casts are sound: both are checked to be objects, and each member where it is used.
@@ -140,13 +142,16 @@ function lifetimeOf(token: string): number {
 /** The gateway gave no tokens. */
 export class ClientError extends Error {
   override readonly name = 'ClientError'
-  /** The code of the gateway, such as `credentials-invalid`; `session-over` = the user has to sign in again. */
+  /**
+   * The code of the gateway, such as `credentials-invalid`; `session-over` = the user has to sign in again;
+   * `gateway-unreachable` = there was no response or a redirect, for the reason in `cause`.
+   */
   readonly code: string
-  /** The status of the response. */
+  /** The status of the response; 0 with `gateway-unreachable`. */
   readonly status: number
 
-  constructor(code: string, status: number, detail: string) {
-    super(detail)
+  constructor(code: string, status: number, detail: string, options?: ErrorOptions) {
+    super(detail, options)
     this.code = code
     this.status = status
   }

@@ -28,7 +28,7 @@ export interface GatehouseClient {
   fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>
   /** The access token, for callers that do not use fetch. @throws ClientError; TypeError with a secret key alone */
   accessToken(): Promise<string>
-  /** Ends the session and its tokens; does nothing with a secret key alone. */
+  /** Ends the session and its tokens; does nothing with a secret key alone. @throws ClientError */
   revoke(): Promise<void>
 }
 

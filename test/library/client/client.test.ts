@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
-import { type ClientOptions, createClient } from '#library/client.ts'
+import { ClientError, type ClientOptions, createClient } from '#library/client.ts'
 import { startServer } from '../../setup/backend.ts'
 import { startBoth } from '../../setup/both.ts'
-import { until } from '../../setup/net.ts'
+import { freePort, until } from '../../setup/net.ts'
 
 /** A gateway and a client whose requests are counted by path. */
 async function start(t: Test, config: Readonly<Record<string, unknown>> = {}) {
@@ -194,6 +194,19 @@ t.test('wrong keys are an error with the code of the gateway', async (t) => {
   const client = clientWith({ secretKey: created.secretKey, apiKey: 'wrong' })
   const error: unknown = await client.fetch('/bearer').catch((reason: unknown) => reason)
   t.match(error, { name: 'ClientError', code: 'credentials-invalid', status: 401 })
+})
+
+t.test('a gateway that gives no token as it cannot be reached is an error with its cause', async (t) => {
+  const client = createClient({
+    baseUrl: `http://127.0.0.1:${await freePort()}`,
+    secretKey: 'gate_sk_x',
+    apiKey: 'gate_ak_x',
+  })
+  for (const call of [client.fetch('/x'), client.accessToken()]) {
+    const error: unknown = await call.catch((reason: unknown) => reason)
+    t.ok(error instanceof ClientError)
+    t.match(error, { code: 'gateway-unreachable', status: 0, cause: TypeError })
+  }
 })
 
 t.test('what is no base URL is refused by name, such as an unset variable', (t) => {
