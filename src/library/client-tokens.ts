@@ -13,7 +13,7 @@ interface TokensOptions {
 }
 
 interface Tokens {
-  /** The current access token; refreshes it shortly before it expires. @throws ClientError */
+  /** The current access token; refreshes it shortly before it expires. @throws ClientError if none holds any more */
   current(): Promise<string>
   /** A token other than this refused one. Parallel calls share one refresh. @throws ClientError */
   replace(refused: string): Promise<string>
@@ -30,6 +30,7 @@ interface Held {
   readonly refresh: string | undefined
   /** When it is replaced, in milliseconds since 1970. */
   readonly renewAt: number
+  readonly expiresAt: number
 }
 
 export function createTokens({ baseUrl, source, fetch, clock }: TokensOptions): Tokens {
@@ -90,8 +91,9 @@ export function createTokens({ baseUrl, source, fetch, clock }: TokensOptions): 
       throw new ClientError('unexpected-response', 200, 'The gateway sent no tokens.')
     const now = clock()
     const lifetimeMs = lifetimeOf(access)
-    const renewAt = now + lifetimeMs - Math.min(marginMs, lifetimeMs / 10)
-    return { access, refresh: source.kind === 'keys' ? refreshToken : undefined, renewAt }
+    const expiresAt = now + lifetimeMs
+    const renewAt = expiresAt - Math.min(marginMs, lifetimeMs / 10)
+    return { access, refresh: source.kind === 'keys' ? refreshToken : undefined, renewAt, expiresAt }
   }
 
   function renew(): Promise<Held> {
@@ -106,9 +108,18 @@ export function createTokens({ baseUrl, source, fetch, clock }: TokensOptions): 
     return renewal
   }
 
-  return {
+  async function current(): Promise<Held> {
     // While the token is being replaced, it may be one that was refused.
-    current: async () => (!renewal && held && clock() < held.renewAt ? held : await renew()).access,
+    if (!renewal && held && clock() < held.renewAt) return held
+    return renew().catch((error: unknown) => {
+      // A token whose session is over is not held any more.
+      if (held && clock() < held.expiresAt) return held
+      throw error
+    })
+  }
+
+  return {
+    current: async () => (await current()).access,
     replace: async (refused) => (held && held.access !== refused ? held : await renew()).access,
     revoke: async () => {
       const last = (await renewal?.catch(() => undefined)) ?? held

@@ -62,6 +62,30 @@ t.test('parallel calls share one exchange, and one refresh', async (t) => {
   t.equal(countOf(calls, '/access-token'), 1)
 })
 
+t.test('a token that cannot be refreshed is used until it expires', async (t) => {
+  const { created, clientWith } = await start(t)
+  const { secretKey, apiKey } = created
+  let aheadMs = 0
+  const answers = [
+    () => Promise.reject(new TypeError('fetch failed')),
+    () => new Response('', { status: 503 }),
+  ]
+  const client = clientWith({
+    secretKey,
+    apiKey,
+    clock: () => Date.now() + aheadMs,
+    fetch: async (input, init) =>
+      String(input).endsWith('/refresh-token') ? (answers.shift() ?? Response.error)() : fetch(input, init),
+  })
+  const token = await client.accessToken()
+  aheadMs = 595_000
+  t.equal((await client.fetch('/bearer')).status, 200, 'the gateway cannot be reached')
+  t.equal(await client.accessToken(), token, 'its store cannot')
+  t.equal(answers.length, 0)
+  aheadMs = 600_000
+  await t.rejects(client.accessToken(), ClientError)
+})
+
 t.test('a request whose token was revoked is sent once more with another, with its body', async (t) => {
   const { backend, gateway, client, calls, created } = await start(t)
   t.equal((await client.fetch('/bearer')).status, 200)
