@@ -119,7 +119,7 @@ export function createRevocations(options: FollowOptions): Revocations {
       }).catch((error: unknown) => {
         if (!closing.signal.aborted) onError?.(error)
       })
-      await pause(pauseMs * (0.5 + Math.random()), closing.signal)
+      await pause(pauseMs * (0.5 + Math.random() / 2), closing.signal)
       pauseMs = Math.min(pauseMs * 2, pauseMsMax)
     }
   }

@@ -160,6 +160,27 @@ t.test('an app with the Fastify plugin also streams what it revokes', async (t) 
   t.equal(await codeOf(verifier.verify(await assertionOf(key))), 'verified')
 })
 
+t.test('a connection that failed is followed by another within 5 s, and ever later until then', async (t) => {
+  const start = setTimeout
+  const pauses = t.capture(globalThis, 'setTimeout', ((work: () => void, ms?: number) =>
+    start(work, work.name === 'end' ? 0 : ms)) as typeof setTimeout)
+  t.intercept(Math, 'random', { value: () => 1 - Number.EPSILON })
+  let failures = 0
+  const url = `http://127.0.0.1:${await freePort()}`
+  const verifier = followingVerifier(
+    t,
+    { url },
+    { revocations: { url, headers: {}, onError: () => failures++ } },
+  )
+  t.equal(await codeOf(verifier.assertNotRevoked({})), 'revocations-unknown')
+  await until('it has failed again and again', () => failures > 8)
+  // The first is that of the request.
+  const [, ...waited] = pauses().flatMap(({ args: [work, ms] }) =>
+    work.name === 'end' ? Math.round(ms ?? 0) : [],
+  )
+  t.strictSame(waited.slice(0, 8), [100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000])
+})
+
 t.test('readers follow a reload and a new signing key, and hold up no shutdown', async (t) => {
   const { gateway, verifier, created, assertionOf } = await startFollowing(t, {
     gateway: { config: { ...feedConfig, shutdown: { drain: '10s' } } },
