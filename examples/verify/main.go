@@ -12,6 +12,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -21,20 +22,32 @@ type claims struct {
 }
 
 // keySet holds the ES256 keys of the gateway, and reads them again for an unknown one, once in 30 seconds at most.
+// Only callers with an unknown key wait for that.
 type keySet struct {
-	sync.Mutex
-	url    string
-	keys   map[string]*ecdsa.PublicKey
-	readAt time.Time
+	url     string
+	keys    atomic.Pointer[map[string]*ecdsa.PublicKey]
+	reading sync.Mutex
+	readAt  time.Time
+}
+
+func (set *keySet) known(kid string) *ecdsa.PublicKey {
+	if keys := set.keys.Load(); keys != nil {
+		return (*keys)[kid]
+	}
+	return nil
 }
 
 func (set *keySet) find(kid string) *ecdsa.PublicKey {
-	set.Lock()
-	defer set.Unlock()
-	if set.keys[kid] == nil && time.Since(set.readAt) > 30*time.Second {
+	if key := set.known(kid); key != nil {
+		return key
+	}
+	set.reading.Lock()
+	defer set.reading.Unlock()
+	if set.known(kid) == nil && time.Since(set.readAt) > 30*time.Second {
+		set.readAt = time.Now()
 		set.read()
 	}
-	return set.keys[kid]
+	return set.known(kid)
 }
 
 func (set *keySet) read() {
@@ -50,17 +63,17 @@ func (set *keySet) read() {
 	if response.StatusCode != 200 || json.NewDecoder(response.Body).Decode(&found) != nil {
 		return
 	}
-	set.readAt = time.Now()
-	set.keys = map[string]*ecdsa.PublicKey{}
+	keys := map[string]*ecdsa.PublicKey{}
 	for _, key := range found.Keys {
 		x, errX := base64.RawURLEncoding.DecodeString(key.X)
 		y, errY := base64.RawURLEncoding.DecodeString(key.Y)
 		if key.Kty == "EC" && key.Crv == "P-256" && errX == nil && errY == nil {
-			set.keys[key.Kid] = &ecdsa.PublicKey{
+			keys[key.Kid] = &ecdsa.PublicKey{
 				Curve: elliptic.P256(), X: new(big.Int).SetBytes(x), Y: new(big.Int).SetBytes(y),
 			}
 		}
 	}
+	set.keys.Store(&keys)
 }
 
 func decode(part string, into any) bool {
