@@ -43,9 +43,9 @@ export async function withOperator<Result>(
   actor: Actor = currentUser(),
 ): Promise<Result> {
   const { config } = loadConfig(input)
-  const mayCreate = config.store.driver === 'sqlite'
-  const { keys: sealingKeys } = createSealingKeys(config.keys.sealingKey, { mayCreate })
   return withStore(config, async (store) => {
+    const mayCreate = config.store.driver === 'sqlite' && (await isNew(store))
+    const { keys: sealingKeys } = createSealingKeys(config.keys.sealingKey, { mayCreate })
     const sealer = createSealer(sealingKeys)
     const clock = Date.now
     const actionsOf = createActionsFrom({
@@ -67,6 +67,13 @@ export async function withOperator<Result>(
       signingKeys: createSigningKeys({ store, sealer, algorithm: config.tokens.algorithm, clock }),
     })
   })
+}
+
+/** Whether there is nothing yet that a sealing key, which is only missing, may have sealed or hashed. */
+async function isNew(store: Pick<Store, 'listSigningKeys' | 'listAccounts'>): Promise<boolean> {
+  const signingKeys = await store.listSigningKeys()
+  const accounts = await store.listAccounts({ after: undefined, limit: 1 })
+  return signingKeys.length === 0 && accounts.length === 0
 }
 
 /** Runs some work that needs only the store, and closes it afterwards. @throws OperatorError if it is not available */
@@ -99,7 +106,10 @@ export function currentUser(): Actor {
   }
 }
 
-/** As `withOperator`, for work that encrypts: the gateway could never read what another sealing key encrypted. */
+/**
+ * As `withOperator`, for work that encrypts, or hashes a password: the gateway could never read what another sealing
+ * key encrypted, nor verify what it hashed.
+ */
 export function withSealingOperator<Result>(
   input: ConfigInput,
   work: (operator: Operator) => Promise<Result>,

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import t from 'tap'
@@ -86,6 +86,39 @@ t.test('no account is made with a sealing key that the gateway does not have', a
   t.equal(status, 1)
   t.equal(stdout, '')
 })
+
+t.test('no password is set with a sealing key that the gateway does not have', async (t) => {
+  const { folder, run, runWith } = await usedPlace(t)
+  const update = ['accounts', 'update', 'ada@example.com', '--first-name', 'Ada', '--password-stdin'] as const
+  const key = join(folder, 'data/sealing.key')
+  renameSync(key, `${key}.away`)
+  const lost = await runWith('correct horse battery', ...update)
+  t.match(lost, { status: 1, stdout: '', stderr: /cannot read the sealing key .*\n {2}Restore it/ })
+  t.notOk(existsSync(key), 'and none is made')
+  const wrong = await runWith('correct horse battery', ...update, ...other)
+  t.match(wrong, { status: 1, stdout: '', stderr: /cannot be unsealed with this sealing key/ })
+  renameSync(`${key}.away`, key)
+  t.match(await run('accounts', 'show', 'ada@example.com'), { stdout: /Name +-\n/ }, 'nothing has changed')
+  t.notMatch((await run('audit', 'list')).stdout, 'password-set')
+  t.match(await runWith('correct horse battery', ...update), { status: 0 })
+})
+
+t.test(
+  'no command makes a sealing key for accounts that have one, even before a gateway has run',
+  async (t) => {
+    const { folder, run } = createWorkspace(t)
+    await run('accounts', 'create', '--email', 'ada@example.com')
+    const key = join(folder, 'data/sealing.key')
+    rmSync(key)
+    for (const args of [
+      ['accounts', 'create', '--email', 'bob@example.com'],
+      ['keys', 'reset-secret', 'ada@example.com'],
+      ['accounts', 'list'],
+    ])
+      t.match(await run(...args), { status: 1, stdout: '', stderr: /cannot read the sealing key/ })
+    t.notOk(existsSync(key))
+  },
+)
 
 t.test('a sealing key file without a key is refused by every command, and left as it is', async (t) => {
   const { folder, run } = createWorkspace(t, {}, { 'data/sealing.key': 'correct horse battery staple\n' })

@@ -2,7 +2,7 @@ import { accountData } from '#accounts/account-data.ts'
 import { assertGoodPassword } from '#platform/secrets/passwords.ts'
 import { confirm, yesOption } from '../ask.ts'
 import { type Command, UsageError } from '../command.ts'
-import { withOperator } from '../operator.ts'
+import { withOperator, withSealingOperator } from '../operator.ts'
 import { printData } from '../print.ts'
 import {
   accountLines,
@@ -54,7 +54,8 @@ const update: Command = {
     if (Object.keys(changes).length === 0 && password === undefined) {
       throw new UsageError('nothing to update: give at least one option')
     }
-    const { account, routes } = await withOperator(invocation.config, async (operator) => {
+    const withKey = password === undefined ? withOperator : withSealingOperator
+    const { account, routes } = await withKey(invocation.config, async (operator) => {
       const found = await operator.accounts.get(who)
       // All checks come first, and the password last: a rejected command has changed nothing.
       if (password !== undefined) assertGoodPassword(password, { ...found, ...changes })

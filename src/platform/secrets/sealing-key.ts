@@ -88,7 +88,7 @@ function readOrCreate(file: string, mayCreate: boolean): string {
   } catch (cause) {
     if (hasErrorCode(cause, 'ENOENT') && mayCreate) return createKeyFile(file)
     throw new OperatorError(`cannot read the sealing key ${file}: ${errorMessage(cause)}`, {
-      hint: 'All instances share one; create it with: openssl rand -base64 32',
+      hint: 'Restore it: all instances share one. For a new store create it with: openssl rand -base64 32',
       cause,
     })
   }
