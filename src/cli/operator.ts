@@ -36,6 +36,7 @@ const storeTimeoutMs = { direct: 1_500, discovered: 5_000 } as const
 /**
  * Runs some work with the store of the config, and closes the store afterwards.
  * @throws OperatorError if config, sealing key or store is not available
+ * @throws GatehouseError `store-unavailable` if the store has lost its data, or is being restored
  */
 export async function withOperator<Result>(
   input: ConfigInput,
@@ -44,6 +45,8 @@ export async function withOperator<Result>(
 ): Promise<Result> {
   const { config } = loadConfig(input)
   return withStore(config, async (store) => {
+    // Refuses what is there of a restore that has not finished: the next one removes it, with all that was changed.
+    await store.readChanges(undefined)
     const mayCreate = config.store.driver === 'sqlite' && (await isNew(store))
     const { keys: sealingKeys } = createSealingKeys(config.keys.sealingKey, { mayCreate })
     const sealer = createSealer(sealingKeys)

@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
 import { type StoreDriver, storeDrivers } from '../setup/gateway.ts'
+import { until } from '../setup/net.ts'
+import { redisCommand, startRedis } from '../setup/redis.ts'
 import { serve, tempFolder } from './run.ts'
 import { createWorkspace, createWorkspaceOn, sealingKey, type Workspace } from './workspace.ts'
 
@@ -127,6 +129,44 @@ for (const driver of storeDrivers) {
     },
   )
 }
+
+t.test('no command uses what a killed restore has left; the next restore does not mind it', async (t) => {
+  const { url, port } = await startRedis(t)
+  const store = { driver: 'redis', redis: { url } }
+  const { config, run } = createWorkspace(t, { store }, { 'data/sealing.key': sealingKey })
+  const created = await run('accounts', 'create', '--email', email, '--role', 'Admin', '--json')
+  await run('signing-keys', 'rotate')
+  const file = join(tempFolder(t), 'gatehouse.backup')
+  await run('store', 'backup', file)
+  // A restore writes the ID last.
+  await redisCommand(port, 'DEL gh:{account}:store-id')
+  await redisCommand(port, 'SET gh:{account}:restore "killed 1"')
+
+  for (const args of [
+    ['accounts', 'list'],
+    ['accounts', 'show', email],
+    ['accounts', 'update', email, '--role', 'User'],
+    ['keys', 'list', email],
+    ['keys', 'show', email],
+    ['sessions', 'revoke', email],
+    ['signing-keys', 'list'],
+    ['audit', 'list'],
+    ['store', 'backup', `${file}.other`],
+  ]) {
+    const refused = await run(...args)
+    t.match(refused, { status: 1, stdout: '' }, args.join(' '))
+    t.match(refused.stderr, /^gatehouse: a restore into this Redis has not finished/m, args.join(' '))
+  }
+  const gateway = await serve(t, ['--config', config])
+  const { secretKey } = created.json() as { readonly secretKey: string }
+  const send = async () => (await fetch(gateway.url, { headers: { SecretKey: secretKey } })).status
+  t.equal(await send(), 503)
+  t.equal((await fetch(`${gateway.opsUrl}/readyz`)).status, 503)
+
+  t.match(await run('store', 'restore', file), { status: 0, stdout: /1 account/ })
+  t.match(await run('accounts', 'show', email), { status: 0, stdout: /Role +Admin/ })
+  await until('the gateway uses it', async () => (await send()) === 502 || undefined)
+})
 
 t.test('another sealing key than that of the backup is said, as nothing sealed opens with it', async (t) => {
   const source = await createFilled(t)
