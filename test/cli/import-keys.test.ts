@@ -59,6 +59,18 @@ ${account.id},${digestOf('AKIA-two', 'base64')},two,2030-01-31T00:00:00Z,,
       t.strictSame(outcome.json(), { lines: 1, added: 0, present: 1, refused: 0 })
     })
 
+    t.test('a key that was revoked since is added again', async (t) => {
+      await gatehouse('keys', 'revoke', account.id, 'two', '--yes')
+      await until('the change has its effect', async () => (await statusOf('AKIA-two')) === 401)
+      const again = await imported(
+        `account,digest,name\n${account.id},${digestOf('AKIA-two')},two\n`,
+        '--json',
+      )
+      t.strictSame(again.json(), { lines: 1, added: 1, present: 0, refused: 0 })
+      await until('the change has its effect', async () => (await statusOf('AKIA-two')) === 502)
+      t.match((await gatehouse('keys', 'import', '--help')).stdout, /also of revoked ones/)
+    })
+
     t.test('every wrong line is named, and nothing is imported', async (t) => {
       const good = `${account.id},${digestOf('AKIA-five')},five,`
       const outcome = await imported(
