@@ -67,7 +67,8 @@ export function createdKeyData(secretKey: string, input: SecretKeyInput) {
   return { secretKey, ...keyInputData(input) }
 }
 
-function keyInputData({ name, scopes, addresses, quota, expiresAt }: SecretKeyInput) {
+/** What is asked of a secret key, or what it has of that. */
+export function keyInputData({ name, scopes, addresses, quota, expiresAt }: SecretKeyInput) {
   return { name, scopes, addresses, quota: quotaData(quota), expiresAt: timeOrNull(expiresAt) }
 }
 

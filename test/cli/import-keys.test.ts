@@ -54,9 +54,54 @@ ${account.id},${digestOf('AKIA-two', 'base64')},two,2030-01-31T00:00:00Z,,
     })
 
     t.test('importing a file again changes nothing', async (t) => {
-      const line = { account: account.id, digest: digestOf('AKIA-one'), name: 'one' }
+      const line = { account: account.id, digest: digestOf('AKIA-one'), name: 'one', quota: '20/month' }
       const outcome = await imported(`${JSON.stringify(line)}\n\n`, '--json')
       t.strictSame(outcome.json(), { lines: 1, added: 0, present: 1, refused: 0 })
+    })
+
+    t.test('a line with another name or other limits than those of its key is refused', async (t) => {
+      const before = (await gatehouse('keys', 'list', account.id, '--json')).stdout
+      const outcome = await imported(
+        `account,digest,name,expires,scopes,quota
+${account.id},${digestOf('AKIA-one')},first,,,20/month
+${account.id},${digestOf('AKIA-two')},two,2031-01-31T00:00:00Z,orders:read,
+${other.id},${digestOf('AKIA-three')},three,,orders:write orders:read,
+${account.id},${digestOf('AKIA-five')},five,,,
+`,
+      )
+      t.equal(outcome.status, 1)
+      t.match(outcome.stderr, /keys:2 {2}digest: the account has this key with other values \(name\): use /)
+      t.match(
+        outcome.stderr,
+        /keys:3 {2}digest: .* with other values \(scopes, expires\): use gatehouse apply/,
+      )
+      t.match(outcome.stderr, /has 2 invalid lines; nothing was imported/)
+      t.equal((await gatehouse('keys', 'list', account.id, '--json')).stdout, before)
+
+      await imported(`account,digest,name\n${account.id},${digestOf('AKIA-leaving')},left\n`)
+      await gatehouse('keys', 'revoke', account.id, 'left', '--grace', '1h')
+      const revoked = await imported(`account,digest,name\n${account.id},${digestOf('AKIA-leaving')},left\n`)
+      t.match(revoked, {
+        status: 1,
+        stderr: /keys:2 {2}digest: the account has this key, and it was revoked/,
+      })
+    })
+
+    t.test('a digest on two lines is refused before anything is imported', async (t) => {
+      const outcome = await imported(
+        `account,digest,name
+${account.id},${digestOf('AKIA-five')},five
+${account.id},${digestOf('AKIA-five', 'base64')},six
+${other.id},${digestOf('AKIA-five')},seven
+`,
+      )
+      t.equal(outcome.status, 1)
+      t.match(
+        outcome.stderr,
+        /keys:3 {2}digest: is already on line 2\n.*keys:4 {2}digest: is already on line 2\n/,
+      )
+      t.match(outcome.stderr, /has 2 invalid lines; nothing was imported/)
+      t.equal(await statusOf('AKIA-five'), 401)
     })
 
     t.test('a key that was revoked since is added again', async (t) => {
@@ -79,10 +124,10 @@ ${good}
 ${account.id},abcd,six,
 nobody,${digestOf('AKIA-six')},six,
 ${other.id},${digestOf('AKIA-one')},six,
-${account.id},${digestOf('AKIA-six')},one,
-${account.id},${digestOf('AKIA-six')},six,tomorrow
-${account.id},${digestOf('AKIA-six')},six,2020-01-01T00:00:00Z
-${account.id},${digestOf('AKIA-six')},default,
+${account.id},${digestOf('AKIA-seven')},one,
+${account.id},${digestOf('AKIA-eight')},six,tomorrow
+${account.id},${digestOf('AKIA-eight')},six,2020-01-01T00:00:00Z
+${account.id},${digestOf('AKIA-eight')},default,
 ${account.id},${digestOf('AKIA-six')}
 `,
       )

@@ -1,9 +1,13 @@
+import { keyInputData } from '#accounts/account-data.ts'
 import { findByIdOrEmail } from '#accounts/account-input.ts'
+import { fieldChanges } from '#accounts/apply/change.ts'
 import { createKeyLineReader, type ImportedKeyLine } from '#accounts/import-keys-file.ts'
 import { createKeyId, makeImportedKey } from '#accounts/keys/make-key.ts'
+import { isSameBytes } from '#platform/secrets/sealing.ts'
 import { countOf } from '#platform/text.ts'
 import { withAddedKey } from '#store/account-changes/account-changes.ts'
 import { importBatchMax, type KeyImport, type SecretKeyAdded } from '#store/keys.ts'
+import type { SecretKey } from '#store/secret-keys.ts'
 import type { Command, Invocation, Terminal } from '../command.ts'
 import { type ImportSource, invalidLines, recordsOf, withImportSource } from '../files.ts'
 import { type Operator, withOperator } from '../operator.ts'
@@ -16,6 +20,12 @@ const listedMax = 100
 interface NumberedKey {
   readonly line: number
   readonly key: ImportedKeyLine
+}
+
+interface CheckedLine {
+  readonly line: number
+  /** Why it is not imported; undefined = it will be, or is already. */
+  readonly problem: string | undefined
 }
 
 interface Outcome {
@@ -46,8 +56,10 @@ async function importKeys(invocation: Invocation, source: ImportSource, operator
   const { terminal } = invocation
   const progressOf = (verb: string, total?: number) => createProgress({ verb, total, err: terminal.err })
   const problems = createProblems(source.name, terminal)
+  const check = createCheck(operator)
   const total = await forEachBatch(source, progressOf('checked'), problems.add, async (batch) => {
-    for (const { line, outcome } of await check(operator, batch)) problems.addOutcome(line, outcome)
+    for (const { line, problem } of await Promise.all(batch.map(check)))
+      if (problem !== undefined) problems.add(line, problem)
   })
   if (problems.count() > 0) {
     problems.close()
@@ -59,7 +71,7 @@ async function importKeys(invocation: Invocation, source: ImportSource, operator
   await forEachBatch(source, progressOf('imported', total), problems.add, async (batch) => {
     for (const { line, outcome } of await write(operator, batch)) {
       if (outcome === 'added' || outcome === 'present') counts[outcome]++
-      problems.addOutcome(line, outcome)
+      else problems.add(line, reasons[outcome])
     }
   })
   problems.close()
@@ -91,18 +103,41 @@ async function forEachBatch(
   return count
 }
 
-/** What the import of each line would do, by what the store has now. */
-function check(operator: Operator, batch: readonly NumberedKey[]): Promise<readonly Outcome[]> {
-  return Promise.all(
-    batch.map(async ({ line, key }) => {
-      const account = await findByIdOrEmail(operator.store, key.account)
-      if (!account) return { line, outcome: 'unknown' }
-      const holder = await operator.store.findImportedKey(key.digest)
-      if (holder !== undefined && holder !== account.id) return { line, outcome: 'taken' }
-      const next = withAddedKey(account, toImport(operator, account.id, { key, keyId: '' }))
-      return { line, outcome: typeof next === 'string' ? next : 'added' }
-    }),
-  )
+/**
+ * Why a line cannot be imported, by what the store has now and by the lines before it. Digests are compared by 64 of
+ * their bits: the probability that two of a million lines collide is 1 in 37 million, and both are then named.
+ * @returns a function for each next line
+ */
+function createCheck(operator: Operator): (line: NumberedKey) => Promise<CheckedLine> {
+  const lines = new Map<bigint, number>()
+
+  async function findProblem(key: ImportedKeyLine): Promise<string | undefined> {
+    const account = await findByIdOrEmail(operator.store, key.account)
+    if (!account) return reasons.unknown
+    const holder = await operator.store.findImportedKey(key.digest)
+    if (holder !== undefined && holder !== account.id) return reasons.taken
+    const present = account.secretKeys.find((one) => one.isImported && isSameBytes(one.digest, key.digest))
+    if (present) return differenceOf(present, key)
+    const next = withAddedKey(account, toImport(operator, account.id, { key, keyId: '' }))
+    return typeof next !== 'string' || next === 'present' ? undefined : reasons[next]
+  }
+
+  return async ({ line, key }) => {
+    const bits = Buffer.from(key.digest).readBigUInt64LE()
+    const first = lines.get(bits)
+    if (first !== undefined) return { line, problem: `digest: is already on line ${first}` }
+    lines.set(bits, line)
+    return { line, problem: await findProblem(key) }
+  }
+}
+
+/** How a key that is there differs from its line, as an import changes no key. */
+function differenceOf(present: SecretKey, { input }: ImportedKeyLine): string | undefined {
+  if (present.revokedAt !== undefined) return 'digest: the account has this key, and it was revoked'
+  const fields = fieldChanges(keyInputData(present), keyInputData(input)).map(({ field }) => field)
+  if (fields.length === 0) return undefined
+  const names = fields.join(', ').replace('expiresAt', 'expires')
+  return `digest: the account has this key with other values (${names}): use gatehouse apply, or revoke it first`
 }
 
 /** Writes a batch; lines of the file itself may collide, and somebody may have changed accounts meanwhile. */
@@ -142,9 +177,6 @@ function createProblems(path: string, terminal: Terminal) {
 
   return {
     add,
-    addOutcome: (line: number, outcome: SecretKeyAdded) => {
-      if (outcome !== 'added' && outcome !== 'present') add(line, reasons[outcome])
-    },
     count: () => count,
     close: () => {
       if (count > listedMax) printToStderr(terminal, `and ${countOf(count - listedMax, 'invalid line')} more`)
