@@ -47,6 +47,10 @@ for (const driver of storeDrivers) {
         [`${good}\nand more\n`, /password: must be one line/],
         [`${good}\n\n`, /password: must be one line/],
         [`${good}\rand more`, /password: must be one line/],
+        ['\ufeff\n', /standard input is empty/],
+        [`${good}\tand more\n`, /password: must not have control characters, such as a tab/],
+        [`${good}\0`, /password: must not have control characters/],
+        [`${good}\u0085`, /password: must not have control characters/],
         [[Buffer.from('corr\xe9ct horse battery\n', 'latin1')], /password: must be in UTF-8/],
       ] as const) {
         const outcome = await create(input, 'bob@example.com')
@@ -61,6 +65,11 @@ for (const driver of storeDrivers) {
       const pieces = [bytes.subarray(0, 5), bytes.subarray(5)]
       t.equal((await create(pieces, 'piece@example.com')).status, 0)
       t.match(await passwordOf('piece@example.com', 'corréct horse battery'), { isGood: true })
+    })
+
+    t.test('a byte order mark before the password is not part of it', async (t) => {
+      t.equal((await create(`\ufeff${good}\n`, 'marked@example.com')).status, 0)
+      t.match(await passwordOf('marked@example.com'), { isGood: true })
     })
 
     t.test('update sets another password, with or without other changes', async (t) => {
@@ -116,6 +125,8 @@ for (const driver of storeDrivers) {
         listAudit(store, { before: undefined, limit: 100 }),
       )
       t.strictSame(entries.map(({ action }) => action).toReversed(), [
+        'account-created',
+        'password-set',
         'account-created',
         'password-set',
         'account-created',

@@ -101,8 +101,8 @@ export const passwordOption = {
 const inputBytesMax = 4_096
 
 /**
- * The password of `--password-stdin`: the only line of standard input, without its line break; undefined if the option
- * is not given. @param owner undefined = not known yet
+ * The password of `--password-stdin`: the only line of standard input, without byte order mark and line break;
+ * undefined if the option is not given. @param owner undefined = not known yet
  * @throws GatehouseError `request-invalid` for a password that the policy rejects
  */
 export async function readPassword(
@@ -112,11 +112,16 @@ export async function readPassword(
   if (!flag('password-stdin')) return undefined
   if (isInteractive(terminal)) return askPassword(terminal, owner)
   const bytes = await readInput(terminal.input ?? process.stdin, inputBytesMax)
-  const password = bytes.toString().replace(/\r?\n$/, '')
+  // Editors and shells of Windows begin a file with a byte order mark.
+  const password = bytes
+    .toString()
+    .replace(/^\ufeff/, '')
+    .replace(/\r?\n$/, '')
   if (password === '') throw new UsageError('--password-stdin: standard input is empty')
   // Truncated input may end within a character: it is rejected for its length instead.
   if (bytes.length <= inputBytesMax && !isUtf8(bytes)) rejectPassword('must be in UTF-8')
   if (/[\r\n]/.test(password)) rejectPassword('must be one line: no sign-in form accepts a line break')
+  if (/\p{Cc}/u.test(password)) rejectPassword('must not have control characters, such as a tab')
   assertGoodPassword(password, owner)
   return password
 }
