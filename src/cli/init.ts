@@ -35,6 +35,8 @@ export const initCommand: Command = {
   },
   run: async (invocation) => {
     const { config, terminal } = invocation
+    if (invocation.texts('set').length > 0)
+      throw new UsageError('--set changes nothing here: what is written is said by the other options')
     const file = configFileOf(config)
     const mayReplace = invocation.flag('force')
     // Before anything is asked: the answers would be lost.

@@ -128,6 +128,17 @@ t.test('init takes a URL of Redis only with the store that uses it', async (t) =
   t.notOk(existsSync(join(cwd, 'config')))
 })
 
+t.test('init takes no --set, which would change nothing of what it writes', async (t) => {
+  const cwd = tempFolder(t)
+  const args = ['init', '--upstream', upstream, '--set', 'listen.port=99']
+  t.match(await run(t, args, { cwd }), {
+    status: 2,
+    stdout: '',
+    stderr: /^gatehouse init: --set changes nothing/,
+  })
+  t.notOk(existsSync(join(cwd, 'config')))
+})
+
 t.test('init with any free port needs the URL that clients use', async (t) => {
   const cwd = tempFolder(t)
   const args = ['init', '--upstream', upstream, '--port', '0']
