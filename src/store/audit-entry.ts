@@ -1,3 +1,4 @@
+import { isRecord, parseJsonObject } from '#platform/json.ts'
 import { clocksApartMs, type EpochMs } from '#platform/time.ts'
 
 /** One entry of the audit log: who did what to whom, when, and from where. Never a secret. */
@@ -92,6 +93,12 @@ export type AuditAction = (typeof auditActions)[number]
 export interface LoggedAuditEntry extends AuditEntry {
   /** Increases with each entry. Also the cursor of the page of earlier entries. */
   readonly position: string
+}
+
+/** Whether a text is an entry, as far as reading and trimming the log need it. */
+export function isAuditEntry(text: string): boolean {
+  const { at, action, actor, details } = parseJsonObject(text) ?? {}
+  return Number.isSafeInteger(at) && typeof action === 'string' && isRecord(actor) && isRecord(details)
 }
 
 export function parseAuditEntry(text: string): AuditEntry {

@@ -139,6 +139,13 @@ t.test(
             /day is missing or invalid/,
           ] as const,
       ),
+      ...['nojson', '[]', '{}', '{"at":"1","action":"signed-in","actor":{},"details":{}}'].map(
+        (entry) =>
+          [
+            withEnd([head, JSON.stringify({ kind: 'audit', class: 'acts', entry, link: '' })]),
+            /line 2 is not a valid audit: entry is missing or invalid; nothing was restored/,
+          ] as const,
+      ),
       [withEnd([head, (records[1] ?? '').replace('"digest"', '"digests"')]), /line 2 is not a valid account/],
       [withEnd([head, records[1] ?? '', records[1] ?? '']), /several accounts with/],
     ]

@@ -1,5 +1,6 @@
 import { base64url } from '#platform/text.ts'
 import type { Account } from '../accounts.ts'
+import { isAuditEntry } from '../audit-entry.ts'
 import { type PortalRecord, portalAccessOf } from '../portal-access.ts'
 import {
   parseSecretKeyRecord,
@@ -12,10 +13,10 @@ import {
 import type { StoredSigningKey } from '../signing-keys.ts'
 
 /**
- * The type of a field: numbers are integers, `bytes` are base64url, `object` is JSON, and with `?` it may be null, or
- * absent in a backup that was made before the field existed.
+ * The type of a field: numbers are integers, `bytes` are base64url, `object` is JSON, `entry` is the text of an audit
+ * entry, and with `?` it may be null, or absent in a backup that was made before the field existed.
  */
-export type FieldType = 'text' | 'number' | 'flag' | 'bytes' | 'object' | 'text?' | 'number?'
+export type FieldType = 'text' | 'number' | 'flag' | 'bytes' | 'object' | 'entry' | 'text?' | 'number?'
 
 const account = {
   id: 'text',
@@ -102,7 +103,7 @@ export const recordFields = {
   },
   blockedSubject: { principalId: 'text', blockedAt: 'number' },
   /** In log order; the text of an entry and its link, verbatim. */
-  audit: { class: 'text', entry: 'text', link: 'text' },
+  audit: { class: 'text', entry: 'entry', link: 'text' },
   auditChain: { class: 'text', trimmed: 'text', last: 'text' },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, FieldType>>>>
 
@@ -116,6 +117,7 @@ interface Values {
   readonly flag: boolean
   readonly bytes: string
   readonly object: unknown
+  readonly entry: string
   readonly 'text?': string | null
   readonly 'number?': number | null
 }
@@ -151,6 +153,8 @@ function isOf(type: FieldType, value: unknown): boolean {
       return typeof value === 'boolean'
     case 'object':
       return typeof value === 'object' && value !== null
+    case 'entry':
+      return typeof value === 'string' && isAuditEntry(value)
     case 'text?':
       return value === null || value === undefined || typeof value === 'string'
     case 'number?':
