@@ -1,3 +1,4 @@
+import { OperatorError } from '#platform/errors/operator-error.ts'
 import { type Invocation, type Terminal, UsageError } from './command.ts'
 
 /**
@@ -15,6 +16,19 @@ export function printData(
 
 export function print({ out }: Terminal, lines: readonly string[]): void {
   out.write(`${lines.join('\n')}\n`)
+}
+
+/**
+ * To be called once new keys were printed. Why that failed is said by main.ts.
+ * @param what such as `the account exists, but its keys`
+ * @throws OperatorError where they could not be, as they are valid but nobody has them
+ */
+export async function assertKeysPrinted({ out }: Terminal, what: string): Promise<void> {
+  await out.flushed?.()
+  if (!out.failure) return
+  throw new OperatorError(`${what} could not be printed`, {
+    hint: 'Show them with gatehouse keys show, or replace them: gatehouse keys reset-secret, keys reset-api, keys rotate',
+  })
 }
 
 export function printToStderr({ err }: Terminal, line: string): void {

@@ -169,6 +169,27 @@ t.test('output that cannot be written is a failure, and said', async (t) => {
   }
 })
 
+t.test('keys that cannot be printed are said to be valid, and how to show or replace them', async (t) => {
+  const workspace = createWorkspace(t, {}, { people: 'email\nbob@example.com\n', nobody: 'email\n' })
+  const way = ' {2}Show them with gatehouse keys show, or replace them: gatehouse keys reset-secret, '
+  const full = 'gatehouse: cannot write to standard output: no space left on device\n'
+  for (const [command, what] of [
+    ['accounts create --email ada@example.com', 'the account exists, but its keys'],
+    ['accounts import people', 'the accounts exist, but their keys'],
+    ['keys create ada@example.com --name ci', 'the new secret key is valid, but'],
+    ['keys reset-secret ada@example.com', 'the new secret key is valid, but'],
+    ['keys reset-api ada@example.com --json', 'the new API key is valid, but'],
+  ] as const) {
+    const { status, stderr } = await shell(workspace, `gatehouse ${command} > /dev/full`)
+    t.equal(status, 1, command)
+    t.match(stderr, new RegExp(`^gatehouse: ${what} could not be printed\n${way}.*\n${full}$`), command)
+  }
+  const gone = await shell(workspace, 'set -o pipefail; gatehouse keys rotate ada@example.com ci | exec >&-')
+  t.match(gone, { status: 1, stderr: /^gatehouse: the new secret key is valid, but could not be printed\n/ })
+  t.match(await workspace.run('accounts', 'show', 'bob@example.com'), { status: 0 })
+  t.match(await shell(workspace, 'gatehouse accounts import nobody > /dev/full'), { status: 1, stderr: full })
+})
+
 t.test('CSV is as RFC 4180 says, and no cell is a formula', async (t) => {
   const workspace = createWorkspace(t)
   const names = ['--first-name', '=1+1', '--last-name', 'a "b", c']

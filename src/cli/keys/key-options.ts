@@ -4,7 +4,7 @@ import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { formatDuration } from '#platform/pages/format.ts'
 import { type Invocation, UsageError } from '../command.ts'
 import { keepUnconfirmedKeys, type Operator, withSealingOperator } from '../operator.ts'
-import { printData } from '../print.ts'
+import { assertKeysPrinted, printData } from '../print.ts'
 
 // What several commands about keys share: printing a new one, the grace period, and the names of options in errors.
 
@@ -33,6 +33,7 @@ export async function printNewKey(
     ...facts,
   ])
   if (unconfirmed) throw unconfirmed
+  await assertKeysPrinted(invocation.terminal, `the new ${kind} key is valid, but`)
 }
 
 /** @param usual the grace period without the option */
