@@ -113,6 +113,7 @@ function openDirectory(store: Store) {
     maxStaleMs: 600_000,
     tokenLifetimeMs: 600_000,
     clockToleranceMs: 5_000,
+    requireSecondFactor: 'nobody',
     clock: Date.now,
     monotonic: monotonicClock,
     report: () => {},

@@ -60,7 +60,10 @@ export async function admittedUntil(
   const isOpen = session !== undefined && !session.isEnded && session.sessionEpoch === account.sessionEpoch
   if (!isOpen) return 0
   const portalEpoch = portalEpochIn(session.keyId)
-  if (portalEpoch !== undefined) return portalEpoch === account.portalEpoch ? Number.POSITIVE_INFINITY : 0
+  if (portalEpoch !== undefined) {
+    const isAdmitted = portalEpoch === account.portalEpoch && !directory.needsEnrolment(account)
+    return isAdmitted ? Number.POSITIVE_INFINITY : 0
+  }
   return endOfKey(keyOfSession(account.keys, session.keyId), time)
 }
 

@@ -9,6 +9,8 @@ export interface CachedAccount
   extends Pick<Account, 'isDisabled' | 'sessionEpoch' | 'roleEpoch' | 'role' | 'plan'> {
   /** Counts how many times all portal sessions were ended. */
   readonly portalEpoch: number
+  /** Whether the password alone signs in to the portal. */
+  readonly isPasswordEnough: boolean
   readonly profile: Profile
   readonly keys: readonly CachedKey[]
 }
@@ -39,6 +41,8 @@ export interface CachedSubject {
 export interface Directory {
   account(id: string): CachedAccount | undefined | Promise<CachedAccount | undefined>
   session(id: string): CachedSession | undefined | Promise<CachedSession | undefined>
+  /** Whether an account has to set up a second factor before a session of the portal gives it any access. */
+  needsEnrolment(account: CachedAccount): boolean
   /** By the ID from `principalId`. */
   subject(id: string): CachedSubject | Promise<CachedSubject>
   /**

@@ -60,6 +60,11 @@ export function passkeysOf({ secondFactor }: Pick<PortalAccess, 'secondFactor'>)
   return secondFactor?.passkeys ?? []
 }
 
+/** Whether the password alone signs in; false without one. */
+export function isPasswordEnough({ password, secondFactor }: PortalAccess): boolean {
+  return password !== undefined && secondFactor === undefined
+}
+
 /**
  * Whether somebody may have used the account in the portal, and so knows or has made what is only for its owner. Never
  * wrongly false: a password and a link with a provider end only together with the sessions of their epoch.

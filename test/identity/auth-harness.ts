@@ -4,7 +4,7 @@ import type { AccountInput } from '#accounts/account-input.ts'
 import { type AuthOption, compileRoutes, type RouteOptions } from '#gateway/routes/compile.ts'
 import type { Access } from '#identity/access.ts'
 import { authenticate } from '#identity/authenticate.ts'
-import { createDirectory } from '#identity/cache/cached-directory.ts'
+import { createDirectory, type DirectoryOptions } from '#identity/cache/cached-directory.ts'
 import { openInvalidation } from '#identity/cache/invalidation.ts'
 import { StoreConnectionState } from '#identity/cache/store-connection.ts'
 import {
@@ -41,8 +41,13 @@ export function accessOf(auth: AuthOption, changes: Partial<RouteOptions> = {}):
   return route.access
 }
 
+type BenchOptions = Partial<Pick<DirectoryOptions, 'clockToleranceMs' | 'requireSecondFactor'>>
+
 /** Everything that decides who is calling, on a real store; what a change ends is dropped as in a gateway. */
-export async function openBench(t: Test, { clockToleranceMs = 0 } = {}) {
+export async function openBench(
+  t: Test,
+  { clockToleranceMs = 0, requireSecondFactor = 'nobody' }: BenchOptions = {},
+) {
   const place = await newSqlitePlace(t)
   const store = await place.open()
   const time = { nowMs: startS * 1_000 }
@@ -61,6 +66,7 @@ export async function openBench(t: Test, { clockToleranceMs = 0 } = {}) {
     maxStaleMs: 3_600_000,
     tokenLifetimeMs: 600_000 + clockToleranceMs,
     clockToleranceMs,
+    requireSecondFactor,
     clock,
     monotonic,
     report: () => {},

@@ -51,9 +51,9 @@ async function admit(accessNow = access) {
 }
 
 /** A caller with a token of a session that a sign-in to the portal has started, and until when it would be let in. */
-async function admitFromPortal() {
+async function admitFromPortal({ newCaller, decide, directory, keyring, newPortalToken } = bench) {
   const { account } = await newCaller()
-  const accessToken = await bench.newPortalToken(account)
+  const accessToken = await newPortalToken(account)
   const decision = await decide('any', { authorization: `Bearer ${accessToken}` })
   if (decision.kind !== 'allowed' || !decision.principal) throw new Error('was not let in')
   const { principal } = decision
@@ -117,6 +117,14 @@ t.test('the end of all portal sessions ends connections of their tokens', async 
   const { account, admittedWith } = await admitFromPortal()
   t.equal(await admittedWith(), Number.POSITIVE_INFINITY)
   await store.endPortalSessions(account.id)
+  t.equal(await admittedWith(), 0)
+})
+
+t.test('a second factor that is required ends connections of a session without it', async (t) => {
+  const strict = await openBench(t, { requireSecondFactor: 'everybody' })
+  const { account, admittedWith } = await admitFromPortal(strict)
+  t.equal(await admittedWith(), Number.POSITIVE_INFINITY, 'whoever has no password signs in elsewhere')
+  await strict.store.setPassword(account.id, { password: 'hashed', proof: undefined, endsSessions: false })
   t.equal(await admittedWith(), 0)
 })
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { Secret, TOTP } from 'otpauth'
 import t, { type Test } from 'tap'
 import { refreshTokenPath } from '../gateway/support/ask.ts'
@@ -16,6 +17,7 @@ import { codeOf } from '../gateway/support/problem.ts'
 import { reloadWith, taken } from '../gateway/support/reload.ts'
 import { startBoth } from '../setup/both.ts'
 import { type StoreDriver, storeDrivers, type TestGateway } from '../setup/gateway.ts'
+import { until } from '../setup/net.ts'
 
 const adminApi = '/api/v1/admin/accounts'
 const tokenCookies = ['accessToken', 'refreshToken']
@@ -58,6 +60,17 @@ async function enrol(jar: CookieJar) {
   return submit(jar, '/portal/profile/two-factor', fields)
 }
 
+/** What is wrong with the access cookie of a browser, for a page and for the admin API. */
+async function refusalsOf(jar: CookieJar) {
+  const token = jar.cookies.get('accessToken') ?? ''
+  const page = await jar.ask('GET /app', sameOrigin)
+  const api = await jar.ask(`GET ${adminApi}`, [...sameOrigin, `Authorization: Bearer ${token}`])
+  return [page, api].map((answer) => (answer.status === 200 ? undefined : codeOf(answer)))
+}
+
+const accepted = [undefined, undefined]
+const refused = ['token-revoked', 'token-revoked']
+
 for (const driver of storeDrivers) {
   t.test(`no token comes before a second factor that is required, on ${driver}`, async (t) => {
     const gateway = await start(t, driver, 'admins')
@@ -96,16 +109,35 @@ for (const driver of storeDrivers) {
       t.strictSame(heldTokens(jar), tokenCookies)
       t.equal((await jar.ask('GET /app', sameOrigin)).status, 200)
     })
+
+    t.test('the token of a browser rests from the removal of the factor until the next one', async (t) => {
+      const { id, jar, ...created } = await signedIn(t, gateway)
+      const { JwtToken } = await gateway.tokens(created)
+      await enrol(jar)
+      t.strictSame(await refusalsOf(jar), accepted)
+      await gateway.operate(({ resetSecondFactor }) => resetSecondFactor(id))
+      await until('refused', async () => isDeepStrictEqual(await refusalsOf(jar), refused))
+      const visit = await jar.ask('GET /app', pageVisit('same-origin'))
+      t.match(visit.headers.location, /\/portal\/continue/, 'a page visit leads to the enrolment')
+      const withKeys = await jar.ask('GET /api', [`Authorization: Bearer ${JwtToken}`])
+      t.equal(withKeys.status, 200, 'tokens obtained with keys are not affected')
+      const held = jar.cookies.get('accessToken') ?? ''
+      await enrol(jar)
+      t.strictSame(await refusalsOf(jar), accepted)
+      jar.cookies.set('accessToken', held)
+      t.strictSame(await refusalsOf(jar), accepted, 'the one from before too')
+    })
   })
 }
 
 t.test(
-  'a reload that requires a second factor holds back tokens at once, of open sessions too',
+  'a reload that requires a second factor holds back tokens at once, and refuses those of before',
   async (t) => {
     const gateway = await start(t, 'sqlite', 'nobody')
     const { account, jar } = await signedIn(t, gateway)
-    t.strictSame(heldTokens(jar), tokenCookies)
+    t.strictSame(await refusalsOf(jar), accepted)
     t.match(await reloadWith(gateway, { portal: { requireSecondFactor: 'everybody' } }), taken)
+    t.strictSame(await refusalsOf(jar), refused)
     const refreshed = await jar.ask(`POST ${refreshTokenPath}`, [
       ...sameOrigin,
       'Content-Type: application/json',

@@ -127,7 +127,7 @@ export const portal = section(
     requireSecondFactor: choice(secondFactorPolicies, {
       default: 'nobody',
       description:
-        'Who must set up two-factor sign-in (an authenticator app or a passkey) before using the portal; everybody may. Until then their sign-in gives no tokens; keys are not affected.',
+        'Who must set up two-factor sign-in (an authenticator app or a passkey) before using the portal; everybody may. Until then their sign-in gives no tokens, and those of before are refused; keys are not affected.',
     }),
     setupLinkLifetime: duration({
       min: '1s',

@@ -6,6 +6,7 @@ import { keyState } from '#store/secret-keys.ts'
 import type { SessionStore } from '#store/sessions.ts'
 import type { SubjectStore } from '#store/subjects.ts'
 import type { CachedAccount, CachedSession, CachedSubject, Directory } from '../directory.ts'
+import { isSecondFactorRequired, type SecondFactorPolicy } from '../second-factor/second-factors.ts'
 import { createLru, createRevokedKeys } from './bounded-caches.ts'
 import {
   accountKey,
@@ -43,6 +44,7 @@ export interface DirectoryOptions extends CacheLimits {
   readonly tokenLifetimeMs: number
   /** How far the clock of a token's issuer may be ahead of ours, or behind. */
   readonly clockToleranceMs: number
+  readonly requireSecondFactor: SecondFactorPolicy
   readonly clock: Clock
   /** For time spans. */
   readonly monotonic: MonotonicClock
@@ -87,6 +89,7 @@ export function createDirectory(options: DirectoryOptions): CachedDirectory {
     clockToleranceMs,
     monotonic,
     memory,
+    requireSecondFactor,
   } = options
   const recent = createRecentChanges(tokenLifetimeMs + clockToleranceMs, monotonic)
   const revokedKeys = createRevokedKeys(formerEntriesMax)
@@ -199,6 +202,8 @@ export function createDirectory(options: DirectoryOptions): CachedDirectory {
   return {
     account: accounts.get,
     session: sessions.get,
+    needsEnrolment: ({ isPasswordEnough, role }) =>
+      isPasswordEnough && isSecondFactorRequired(role, requireSecondFactor),
     // The cast is sound: every load returns a value.
     subject: subjects.get as Directory['subject'],
     isUnchangedSince,

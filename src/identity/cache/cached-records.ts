@@ -2,6 +2,7 @@ import { isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import { compactDigest } from '#platform/secrets/keys.ts'
 import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
 import type { Account } from '#store/accounts.ts'
+import { isPasswordEnough } from '#store/portal-access.ts'
 import { keyQuotaSubject } from '#store/quotas.ts'
 import type { SecretKey } from '#store/secret-keys.ts'
 import type { Session } from '#store/sessions.ts'
@@ -14,10 +15,20 @@ import type { CachedAccount, CachedKey, CachedSession, CachedSubject } from '../
 export function toCachedAccount(account: Account | undefined): CachedAccount | undefined {
   if (!account) return undefined
   const { role, plan, email, firstName, lastName, isVerified, isDisabled, sessionEpoch, roleEpoch } = account
-  const portalEpoch = account.portal.epoch
+  const { portal } = account
   const profile = { email, firstName, lastName, isVerified }
   const keys = account.secretKeys.map((key) => toCachedKey(key, account, profile))
-  return { isDisabled, sessionEpoch, roleEpoch, portalEpoch, role, plan, profile, keys }
+  return {
+    isDisabled,
+    sessionEpoch,
+    roleEpoch,
+    portalEpoch: portal.epoch,
+    isPasswordEnough: isPasswordEnough(portal),
+    role,
+    plan,
+    profile,
+    keys,
+  }
 }
 
 function toCachedKey(key: SecretKey, account: Account, profile: Profile): CachedKey {

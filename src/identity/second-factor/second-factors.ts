@@ -15,6 +15,7 @@ import { type Clock, clocksApartMs } from '#platform/time.ts'
 import { type Account, type AccountReader, adminRole } from '#store/accounts.ts'
 import type { AuditAction } from '#store/audit-entry.ts'
 import type { SecondFactorStore, SecondFactorUse } from '#store/portal.ts'
+import { isPasswordEnough } from '#store/portal-access.ts'
 import type { Visitor } from '#store/sessions.ts'
 import type { PasswordCheck } from '../passwords/password-check.ts'
 
@@ -221,6 +222,10 @@ export type SecondFactorPolicy = (typeof secondFactorPolicies)[number]
  * password sign in at a provider, which may ask for one itself.
  */
 export function needsSecondFactor({ role, portal }: Account, policy: SecondFactorPolicy): boolean {
-  if (policy === 'nobody' || portal.password === undefined || portal.secondFactor !== undefined) return false
-  return policy === 'everybody' || role === adminRole
+  return isPasswordEnough(portal) && isSecondFactorRequired(role, policy)
+}
+
+/** Whether the password of an account with this role must not be enough. */
+export function isSecondFactorRequired(role: string, policy: SecondFactorPolicy): boolean {
+  return policy === 'everybody' || (policy === 'admins' && role === adminRole)
 }

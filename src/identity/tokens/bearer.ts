@@ -146,27 +146,27 @@ function decideClaims(
 }
 
 /** A token ends with the key of its session. */
-function decideKey(
-  { claims, now }: TokenFacts,
-  account: CachedAccount,
-  keyId: string,
-): AuthenticationOrMismatch {
+function decideKey(facts: TokenFacts, account: CachedAccount, keyId: string): AuthenticationOrMismatch {
   const portalEpoch = portalEpochIn(keyId)
-  if (portalEpoch !== undefined) return decidePortalEpoch(claims, account, portalEpoch)
+  if (portalEpoch !== undefined) return decidePortalEpoch(facts, account, portalEpoch)
   const key = keyOfSession(account.keys, keyId)
   // The cached account may be older than the key.
   if (!key) return 'mismatch'
-  return keyState(key, now) === 'valid' ? authenticated(claims, account, key) : revoked
+  return keyState(key, facts.now) === 'valid' ? authenticated(facts.claims, account, key) : revoked
 }
 
-/** A browser's token ends with the portal sessions of its epoch. */
+/**
+ * A browser's token ends with the portal sessions of its epoch, and rests while its account lacks a second factor that
+ * is required.
+ */
 function decidePortalEpoch(
-  claims: AccessTokenClaims,
+  { claims, directory }: TokenFacts,
   account: CachedAccount,
   portalEpoch: number,
 ): AuthenticationOrMismatch {
   if (portalEpoch < account.portalEpoch) return revoked
-  return portalEpoch === account.portalEpoch ? authenticated(claims, account, undefined) : 'mismatch'
+  if (portalEpoch > account.portalEpoch || directory.needsEnrolment(account)) return 'mismatch'
+  return authenticated(claims, account, undefined)
 }
 
 function authenticated(

@@ -98,7 +98,7 @@ export const errorDefinitions = {
     title: 'The access token has been revoked',
     detail: 'The session or account of this access token has ended or changed.',
     check:
-      'Whether the session was revoked, the role changed, the key was reset, or the account was disabled.',
+      'Whether the session was revoked, the role changed, the key was reset, or the account was disabled or lacks a second factor that is required.',
     operations: 'for-admins',
   },
   'proof-missing': {

@@ -23,7 +23,10 @@ import type { Account } from '#store/accounts.ts'
 import type { CallerAuthConfig, CallerParts } from './store-parts.ts'
 
 interface AuthPartsOptions
-  extends Omit<DirectoryOptions, keyof Config['cache'] | 'tokenLifetimeMs' | 'clockToleranceMs' | 'store'> {
+  extends Omit<
+    DirectoryOptions,
+    keyof Config['cache'] | 'tokenLifetimeMs' | 'clockToleranceMs' | 'requireSecondFactor' | 'store'
+  > {
   readonly config: CallerAuthConfig
   /** How the keys of foreign issuers are fetched, and how issuers are asked about tokens. */
   readonly fetching: Pick<IssuersOptions, 'log' | 'isRefreshed' | 'onFetched' | 'onAsked' | 'fetches'>
@@ -46,6 +49,7 @@ export function createAuthParts({ config, fetching, ...options }: AuthPartsOptio
     ...cache,
     tokenLifetimeMs: Math.max(tokens.accessLifetimeMs, cookieLifetimeMs ?? 0) + clockToleranceMs,
     clockToleranceMs,
+    requireSecondFactor: config.portal.requireSecondFactor,
   })
   const accessTokens = createAccessTokens({ keyring, verified, ...tokens, cookieLifetimeMs, clock })
   const importedKeys = createImportedKeys({ store, directory, negativeTtlMs: cache.negativeTtlMs, monotonic })

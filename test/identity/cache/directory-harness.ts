@@ -26,6 +26,7 @@ export async function openDirectory(t: Test, options: Partial<DirectoryOptions> 
     maxStaleMs: 600_000,
     tokenLifetimeMs: 600_000,
     clockToleranceMs: 0,
+    requireSecondFactor: 'nobody',
     clock: () => time.now,
     monotonic: () => time.now,
     report: (result) => reports.push(result),

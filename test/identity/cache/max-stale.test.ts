@@ -34,6 +34,7 @@ for (const [direction, stepMs] of [
       maxStaleMs,
       tokenLifetimeMs: 600_000,
       clockToleranceMs: 0,
+      requireSecondFactor: 'nobody',
       report: () => {},
       confirm: () => invalidation.confirm(),
       catchUp: () => invalidation.catchUp(),
