@@ -81,6 +81,18 @@ t.test('the answer has the request ID of a trusted proxy, and the backend gets t
   t.equal(backend.last().headers['x-request-id'], 'of-the-proxy')
 })
 
+t.test('a request ID with a secret in it is not taken, even of a trusted proxy', async (t) => {
+  const { backend, gateway } = await startBoth(t, { config: { trustedProxies: ['127.0.0.1'] } })
+  const { secretKey } = await gateway.createAccount()
+  for (const id of [secretKey, `of-${secretKey}`, secretKey.replaceAll('_', '%5F')]) {
+    const response = await ask(t, gateway.url, 'GET /public', [`X-Request-Id: ${id}`])
+    t.match(requestIdsOf(response)[0], uuid)
+    t.match(backend.last().headers['x-request-id'], uuid)
+  }
+  await gateway.shutDown()
+  t.notMatch(gateway.logLines.join(''), secretKey.slice(-32))
+})
+
 t.test('a refusal that repeats has the ID of each request, whatever is in it', async (t) => {
   const gateway = await startGateway(t, { config: { trustedProxies: ['127.0.0.1'] } })
   const client = await connectRaw(t, gateway.url)

@@ -28,7 +28,9 @@ async function start(t: Test, sampleRatio = 1) {
     { name: 'public', path: '/public', upstream: 'backend', auth: 'none' },
     { name: 'dead', path: '/dead', upstream: 'dead', auth: 'none' },
   ]
-  const gateway = await startGateway(t, { config: { tracing, upstreams, routes } })
+  const gateway = await startGateway(t, {
+    config: { tracing, upstreams, routes, trustedProxies: ['127.0.0.1'] },
+  })
   const { secretKey } = await gateway.createAccount()
   const spans = (count: number) =>
     until(`${count} spans`, () => (collector.spans.length >= count ? collector.spans : undefined))
@@ -80,6 +82,29 @@ t.test('a request makes two spans, and the backend goes on with the second', asy
   )
   t.match(JSON.parse(line), { trace_id: server?.traceId, span_id: server?.spanId })
   t.match(collector.resources[0], { 'service.name': 'gatehouse', 'service.version': /^\d/ })
+})
+
+t.test('no span has a secret, wherever a client puts it', async (t) => {
+  const { gateway, spans, key, collector } = await start(t)
+  const [, secretKey = ''] = key.split(' ')
+  const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl'
+  for (const secret of [secretKey, jwt]) {
+    const encoded = secret.replaceAll(/[_.]/g, (mark) => `%${mark.charCodeAt(0).toString(16)}`)
+    for (const sent of [secret, encoded])
+      await ask(t, gateway.url, `GET /public/${sent}`, [
+        `Host: ${sent}`,
+        `User-Agent: curl/8 ${sent}`,
+        `traceparent: 00-${traceId}-${parentId}-01`,
+        `tracestate: a=${sent}`,
+        `X-Request-Id: ${sent}`,
+        `Referer: ${sent}`,
+      ])
+  }
+  await spans(4)
+  await gateway.shutDown()
+  const exported = JSON.stringify(collector.spans).toLowerCase()
+  for (const secret of [secretKey.slice(-32), 'eyJzdWIiOiIxIn0']) t.notMatch(exported, secret.toLowerCase())
+  t.match(exported, 'curl/8 [secret]')
 })
 
 t.test('a caller who was decided about a moment ago is traced as any other', async (t) => {

@@ -1,14 +1,19 @@
 import { randomFillSync } from 'node:crypto'
+import { hideSecrets } from '#platform/secrets/hide-secrets.ts'
 import type { UncommonFields } from './request-fields.ts'
 
 const requestIdPattern = /^[!-~]{1,128}$/
 
-/** The request ID of the sender, if it is trusted. */
+/**
+ * The request ID of the sender, if it is trusted. As the ID is logged and traced, one with a key or token in it is not
+ * taken: its sender may pass on what clients sent.
+ */
 export function trustedRequestId(
   { requestId }: Pick<UncommonFields, 'requestId'>,
   isTrusted: boolean,
 ): string | undefined {
-  return isTrusted && requestId !== undefined && requestIdPattern.test(requestId) ? requestId : undefined
+  if (!isTrusted || requestId === undefined || !requestIdPattern.test(requestId)) return undefined
+  return hideSecrets(requestId) === requestId ? requestId : undefined
 }
 
 const idBytes = 16

@@ -4,6 +4,7 @@ import type { Exporter, Span } from '#ops/tracing/exporter.ts'
 import type { Trace, Tracer } from '#ops/tracing/tracer.ts'
 import { withoutBrackets } from '#platform/addresses.ts'
 import { registeredMethods } from '#platform/http.ts'
+import { hideSecrets } from '#platform/secrets/hide-secrets.ts'
 import type { MonotonicMs } from '#platform/time.ts'
 import { type Arrival, httpVersionOf } from '../arrival/arrival.ts'
 import { recordTrace, type SentTo } from '../arrival/outcome.ts'
@@ -29,8 +30,8 @@ const userAgentMax = 256
 
 /**
  * One span for the request, and one for the call to its upstream. Names and attributes are those of OpenTelemetry's
- * semantic conventions for HTTP; others begin with `gatehouse.`. Paths are as in the access log: without a query, and
- * with keys and tokens redacted, as in methods.
+ * semantic conventions for HTTP; others begin with `gatehouse.`. Paths are as in the access log: without a query. Keys
+ * and tokens are redacted in all that a client sends.
  */
 export function createTraceRecorder({ tracer, exporter, routes }: TraceRecorderOptions): RecordTrace {
   return function record(arrival, now) {
@@ -53,6 +54,7 @@ function serverSpan(arrival: Arrival, trace: Trace, route: TracedRoute | undefin
   const httpRoute = route && (route.prefix || '/')
   const method = spanMethod(head.method)
   const isError = status !== undefined && status >= 500
+  const userAgent = onlyValueOf(trace.rawHeaders, 'user-agent')
   return {
     traceId: trace.traceId,
     spanId: trace.spanId,
@@ -68,11 +70,11 @@ function serverSpan(arrival: Arrival, trace: Trace, route: TracedRoute | undefin
       'http.route': httpRoute,
       'url.scheme': client.protocol,
       'url.path': loggedPath(arrival),
-      ...addressAttributes(`${client.protocol}://${client.host}`),
+      ...addressAttributes(hideSecrets(`${client.protocol}://${client.host}`)),
       'client.address': client.address,
       'network.peer.address': exchange.peerAddress,
       'network.protocol.version': httpVersionOf(arrival),
-      'user_agent.original': onlyValueOf(trace.rawHeaders, 'user-agent')?.slice(0, userAgentMax),
+      'user_agent.original': userAgent && hideSecrets(userAgent.slice(0, userAgentMax)),
       'error.type': code ?? (isError ? String(status) : undefined),
       'gatehouse.route': outcome.route,
       'gatehouse.scheme': decision?.scheme,
