@@ -63,6 +63,8 @@ export interface PortalOptions {
   readonly origin: string
   readonly signIn: SignIn
   readonly canMailLinks: boolean
+  /** Whether browsers that are signed in have token sessions too. */
+  readonly hasAccessCookie: boolean
   /** undefined = people sign in by password only. */
   readonly oidc: PortalOidc | undefined
   /** undefined = passkeys cannot be used here. */
@@ -119,7 +121,8 @@ export function createPageContext(
   { options, assets, notices, scopedRoutes }: PortalParts,
   { request, formPagePath }: Pick<PageContext, 'request'> & Pick<PageFrame, 'formPagePath'>,
 ): PageContext {
-  const { cookies, clock, path, roles, plans, issuers, canMailLinks, oidc, passkeys } = options
+  const { cookies, clock, path, roles, plans, issuers, canMailLinks, hasAccessCookie, oidc, passkeys } =
+    options
   const { viewer, visitor } = request
   const translation = translationOf(languageOf(request, viewer))
 
@@ -151,6 +154,7 @@ export function createPageContext(
       quotaUnit: quotaUnitOf(options.routes),
       issuers,
       canMailLinks,
+      hasAccessCookie,
       // An error page does not consume the notice: the next page shows it.
       notice: status < 500 ? notices.take(request, translation.texts) : undefined,
       formPagePath,

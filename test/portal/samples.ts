@@ -33,6 +33,7 @@ export function frame(over: Partial<PageFrame> = {}): PageFrame {
     viewer: { id: 'Kx3TbWq9ZrLm2VcA', email: 'ada@example.com', name: 'Ada Lovelace', isAdmin: false },
     roles: ['Admin', 'User'],
     canMailLinks: true,
+    hasAccessCookie: false,
     plans: [],
     scopedRoutes: [
       { scopes: ['orders:read'], text: 'GET /orders' },

@@ -13,6 +13,7 @@ test('ending a session revokes its access token at once, and no other', async (t
   t.equal(await page.locator('code.sub').count(), 2)
   t.equal(await page.getByText('end-to-end-test 1').count(), 2, 'the client that asked for it is named')
   t.equal(await page.getByText('in 7 days').count(), 2, 'it ends then, unless it is refreshed')
+  t.equal(await page.getByText('Token sessions are not affected.').count(), 1, 'by signing out everywhere')
   const sid = claimsOf(first).sid
   await page.getByRole('button', { name: `End session ${sid}` }).click()
   await page.getByText('The session has ended.').waitFor()

@@ -438,8 +438,10 @@ for (const driver of storeDrivers)
           await submit(jar, '/portal/sign-out', { csrf })
         },
         'signing out everywhere': async ({ jar }) => {
-          const csrf = csrfIn(await jar.ask('GET /portal/sessions', pageVisit('same-origin')))
-          await submit(jar, '/portal/sign-out-everywhere', { csrf })
+          const page = await jar.ask('GET /portal/sessions', pageVisit('same-origin'))
+          t.match(page.body, 'Token sessions of browsers end too, those of clients do not.')
+          t.notMatch(page.body, 'Token sessions are not affected.')
+          await submit(jar, '/portal/sign-out-everywhere', { csrf: csrfIn(page) })
         },
         'an Admin ends the portal session': async ({ id }) => {
           await gateway.operate(async ({ sessions }) => {

@@ -25,6 +25,8 @@ export interface PageFrame extends PageMoment {
   /** Roles to suggest: the built-in ones and those that routes name. */
   readonly roles: readonly string[]
   readonly canMailLinks: boolean
+  /** Whether browsers that are signed in have token sessions too. */
+  readonly hasAccessCookie: boolean
   /** The names of the plans in the config. */
   readonly plans: readonly string[]
   readonly scopedRoutes: readonly ScopedRoute[]

@@ -80,7 +80,7 @@ export function portalSessionsCard(
   const endAll = confirmationForm(frame, {
     action: isOwn ? '/sign-out-everywhere' : `${basePath}/end-all-portal`,
     text: isOwn ? portal.signOutEverywhere : texts.endAll,
-    consequence: isOwn ? portal.endAllOwn : portal.endAll,
+    consequence: `${isOwn ? portal.endAllOwn : portal.endAll} ${frame.hasAccessCookie ? portal.endsBrowserTokens : portal.keepsTokens}`,
   })
   return card({
     title: portal.title,

@@ -135,6 +135,7 @@ function portalOptions(
     path: portal.path,
     branding: portal.branding,
     canMailLinks: config.mail !== undefined && acceptsPasswords,
+    hasAccessCookie: accessCookie !== undefined,
     requireSecondFactor: portal.requireSecondFactor,
     publicOrigin,
     origin: portal.origin,
