@@ -14,7 +14,8 @@ import { continuePath, encodedReturnPath, type ReturnKeys } from './sign-in-retu
 /**
  * Answers a refused page visit of somebody who has to sign in: with a redirect to the portal, which leads back, or with
  * an error page if that has failed several times.
- * @param sentStatus default: 303; 401 for a proxy that follows no redirect, and reads Location itself
+ * @param sentStatus default: 303, which is logged in any case; 401 for a proxy that follows no redirect, and reads
+ *   Location itself
  * @returns whether it was answered
  */
 export type RedirectToSignIn = (arrival: Arrival, error: GatehouseError, sentStatus?: number) => boolean
@@ -39,7 +40,7 @@ export function createSignInRedirect({ findSignIn, returnKeys }: SignInRedirectO
       return true
     }
     recordFailure(outcome, error)
-    recordStatus(outcome, sentStatus)
+    recordStatus(outcome, signInStatus)
     const key = returnKeys?.readOrCreate(head.rawHeaders)
     const url = portalUrl + continueQuery(returnPath, key && { hostName, challenge: key.challenge })
     // nginx turns two Set-Cookie fields into one value, so it only gets the one that is needed to come back.

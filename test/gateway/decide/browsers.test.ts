@@ -39,6 +39,13 @@ t.test(
     t.match(await decide('', visit), { status: 303, headers: { location, 'cache-control': 'no-store' } })
     t.match(await decide('?deny=403', visit), { status: 401, headers: { location } })
     t.equal((await decide('', [])).headers.location, undefined)
+    await gateway.shutDown()
+    const logged = gateway.logLines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request')
+    t.strictSame(
+      logged.slice(-3).map(({ status }) => status),
+      [303, 303, 401],
+      'as decided, not as sent',
+    )
   },
 )
 
