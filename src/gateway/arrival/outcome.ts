@@ -131,6 +131,11 @@ export function beginAllowances(outcome: Writable): Allowance[] {
   return outcome.allowances
 }
 
+/** Keeps the response from telling of limits that were not exceeded. */
+export function forgetAllowances(outcome: Writable): void {
+  outcome.allowances = undefined
+}
+
 export function recordUpstream(outcome: Writable, name: string): void {
   outcome.upstream = name
 }

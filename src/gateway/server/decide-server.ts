@@ -6,7 +6,7 @@ import { type GatehouseError, sharedError } from '#platform/errors/gatehouse-err
 import { dateLine } from '#platform/http.ts'
 import { memoizeByObject } from '#platform/memoize.ts'
 import type { ArrivalReader } from '../arrival/arrival.ts'
-import { principalOf, recordStatus, recordTrace } from '../arrival/outcome.ts'
+import { forgetAllowances, principalOf, recordStatus, recordTrace } from '../arrival/outcome.ts'
 import type { RedirectToSignIn } from '../browser/sign-in-redirect.ts'
 import {
   type AssertionHeader,
@@ -136,8 +136,11 @@ export function undecidable(handledBy: HandledBy): GatehouseError | undefined {
 /** Sends the problem that the main listener would send; the proxy may get another status. */
 function refuseDecision(arrival: DecideArrival, error: GatehouseError): void {
   const { status } = error
+  const { refusalStatus, outcome } = arrival
+  // A proxy that gets 403 for all tells a refusal for a limit by its RateLimit fields.
+  if (refusalStatus !== undefined) forgetAllowances(outcome)
   // The status is always explicit, as a refused gRPC call would otherwise get a 200, and the proxy would forward it.
-  answerProblem(arrival, error, status === 401 ? status : (arrival.refusalStatus ?? status))
+  answerProblem(arrival, error, status === 401 ? status : (refusalStatus ?? status))
 }
 
 /** What the answer to an allowed request depends on. */

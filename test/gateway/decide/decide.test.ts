@@ -177,6 +177,28 @@ t.test('deny=403 maps every refusal but 401 to 403, and keeps code and headers',
   })
 })
 
+t.test('with deny=403 only a refusal for a limit tells of it', async (t) => {
+  const rateLimit = { limit: 9, per: '1h', by: 'ip' }
+  const gateway = await startDecideGateway(t, {
+    config: { routes: [{ name: 'rated', path: '/rated', auth: 'none', rateLimit }] },
+  })
+  const copy = (path: string) =>
+    askDecision(t, gateway, {
+      method: 'COPY',
+      uri: '/rated/x',
+      path,
+      headers: ['Destination: http://evil.example/'],
+    })
+  for (const [path, limit] of [
+    ['/decide', '9'],
+    ['/decide?deny=403', undefined],
+  ] as const) {
+    const refused = await copy(path)
+    assertProblem(t, refused, { status: 403, code: 'destination-forbidden' })
+    t.equal(refused.headers['ratelimit-limit'], limit, path)
+  }
+})
+
 t.test('limits and usage are those of the main listener', async (t) => {
   const backend = await startBackend(t)
   const rateLimit = { limit: 2, per: '1h' }

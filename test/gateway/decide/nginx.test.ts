@@ -6,7 +6,7 @@ import { startRedis } from '../../setup/redis.ts'
 import { ask } from '../support/ask.ts'
 import { nginx } from './proxies/nginx.ts'
 import { startProxy } from './proxies/run-proxy.ts'
-import { testProxy, testWebSockets } from './proxies/suite.ts'
+import { startGuarded, testProxy, testWebSockets } from './proxies/suite.ts'
 import { startDecideGateway } from './support.ts'
 
 testProxy(t, nginx)
@@ -37,4 +37,12 @@ t.test('nginx says 503, not 403, while the store is out of reach', async (t) => 
   })
   t.equal(refused.headers['retry-after'], '1')
   t.equal((await ask(t, proxy.url, 'GET /nowhere')).status, 403)
+})
+
+t.test('nginx says 403, not 429, where the limit of a route is not what refuses', async (t) => {
+  const { proxy } = await startGuarded(t, nginx)
+  const refused = await ask(t, proxy.url, 'PUT /rated', ['Destination: http://evil.example/'])
+  t.equal(refused.status, 403)
+  t.equal((await ask(t, proxy.url, 'GET /rated')).status, 200)
+  t.equal((await ask(t, proxy.url, 'GET /rated')).status, 429)
 })
