@@ -28,7 +28,6 @@ export function createGrpcCallFollower({ followStream, openArrivals }: GrpcCalls
   /** The calls that are followed, and the function that stops following each. */
   const followed = new Map<Arrival, () => void>()
   let timer: NodeJS.Timeout | undefined
-  let hasForwarded = false
 
   function tick(): void {
     for (const [arrival, stop] of followed) {
@@ -36,28 +35,29 @@ export function createGrpcCallFollower({ followStream, openArrivals }: GrpcCalls
       followed.delete(arrival)
       stop()
     }
-    for (const arrival of openArrivals())
-      if (isForwardedCall(arrival) && !followed.has(arrival))
-        followed.set(
-          arrival,
-          followStream(arrival, () => end(arrival)),
-        )
-    if (followed.size > 0 || hasForwarded) {
-      hasForwarded = false
-      return
+    let isAnyOpen = false
+    for (const arrival of openArrivals()) {
+      if (!isCall(arrival)) continue
+      // One that is not sent yet may wait for its connection for long, and is followed from then on.
+      isAnyOpen = true
+      if (arrival.outcome.sentAt === undefined || followed.has(arrival)) continue
+      followed.set(
+        arrival,
+        followStream(arrival, () => end(arrival)),
+      )
     }
+    if (isAnyOpen) return
     clearInterval(timer)
     timer = undefined
   }
 
   return () => {
-    hasForwarded = true
     timer ??= setInterval(tick, tickMs).unref()
   }
 }
 
-function isForwardedCall({ exchange, head, outcome }: Arrival): boolean {
-  return exchange.isHttp2 && outcome.sentAt !== undefined && isGrpcCall(head)
+function isCall({ exchange, head }: Arrival): boolean {
+  return exchange.isHttp2 && isGrpcCall(head)
 }
 
 function isOpen({ exchange, head }: Arrival): boolean {
