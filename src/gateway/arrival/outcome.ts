@@ -53,6 +53,8 @@ export interface Outcome {
    * The target that it was sent to; undefined = it was sent to none, or there is no tracing, which alone reads this.
    */
   readonly sentTo: SentTo | undefined
+  /** Whether it is a call of gRPC, as far as known. */
+  readonly isGrpcCall: boolean
   /** When it was sent to the upstream, and when the complete response had arrived. */
   readonly sentAt: MonotonicMs | undefined
   readonly answeredAt: MonotonicMs | undefined
@@ -89,6 +91,7 @@ export function createOutcome(): Outcome {
     accountId: undefined,
     fault: undefined,
     sentTo: undefined,
+    isGrpcCall: false,
     sentAt: undefined,
     answeredAt: undefined,
     onSent: undefined,
@@ -148,6 +151,10 @@ export function recordTrace(outcome: Writable, trace: Trace): void {
 export function recordSent(outcome: Writable, now: MonotonicMs, sentTo?: SentTo): void {
   outcome.sentTo = sentTo
   outcome.sentAt = now
+}
+
+export function recordGrpcCall(outcome: Writable): void {
+  outcome.isGrpcCall = true
 }
 
 export function recordAnswered(outcome: Writable, now: MonotonicMs): void {

@@ -8,6 +8,7 @@ import type { Target } from '#http/upstream/target.ts'
 import type { AdoptedRequest, CallEvents } from '#http/upstream/upstream-request.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { MonotonicMs } from '#platform/time.ts'
+import { isOfGrpc } from '../refusals/grpc-calls.ts'
 import { type ForwardEvents, type ForwardedRequest, OutgoingRequest } from './forwarded-request.ts'
 import { canHaveTrailers, clientTrailerLines, responseLinesWithCookies } from './forwarded-response.ts'
 import { PendingBody } from './pending-body.ts'
@@ -131,6 +132,7 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
     const { isFollowed, route } = this.request
     const isOfEvents = isEventStream(headers)
     if (mayLast(isOfEvents, route.idleTimeoutMs)) this.#call.onLasting()
+    if (isOfGrpc(headers)) this.#events.onGrpcResponse(this.request)
     if (isOfEvents && isFollowed) this.#unfollow = this.#events.onEventStream(this.request)
   }
 

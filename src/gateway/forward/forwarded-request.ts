@@ -98,6 +98,8 @@ export interface ForwardEvents<Forwarded extends ForwardedRequest> {
   onSent(forwarded: Forwarded, now: MonotonicMs, target: Target): void
   /** The head of the response has arrived. */
   onResponseHead(forwarded: Forwarded, status: number): void
+  /** The response of a server of gRPC has begun. */
+  onGrpcResponse(forwarded: Forwarded): void
   /** A stream of events has begun, and is followed. @returns what to call once it is over */
   onEventStream(forwarded: Forwarded): () => void
   /**

@@ -1,5 +1,5 @@
 import type { Arrival } from '../arrival/arrival.ts'
-import { recordStatus } from '../arrival/outcome.ts'
+import { recordGrpcCall, recordStatus } from '../arrival/outcome.ts'
 import { endGrpcCall, isGrpcCall } from '../refusals/grpc-calls.ts'
 
 /** End a call whose credential was revoked while it was open: 16 is UNAUTHENTICATED. */
@@ -21,10 +21,13 @@ const tickMs = 100
 /**
  * Ends long-lived gRPC calls when their credential does, like WebSockets. The open requests are searched at intervals:
  * a list of all calls would keep each in memory until the next search.
- * @returns what to call when a call was forwarded: many backends begin their response only when they have something to
- *   say
+ * @returns what to call with each call: when it is forwarded, as many backends begin their response only when they have
+ *   something to say, or when its response shows that it is one
  */
-export function createGrpcCallFollower({ followStream, openArrivals }: GrpcCallsOptions): () => void {
+export function createGrpcCallFollower({
+  followStream,
+  openArrivals,
+}: GrpcCallsOptions): (arrival: Pick<Arrival, 'outcome'>) => void {
   /** The calls that are followed, and the function that stops following each. */
   const followed = new Map<Arrival, () => void>()
   let timer: NodeJS.Timeout | undefined
@@ -37,10 +40,11 @@ export function createGrpcCallFollower({ followStream, openArrivals }: GrpcCalls
     }
     let isAnyOpen = false
     for (const arrival of openArrivals()) {
-      if (!isCall(arrival)) continue
+      const { isGrpcCall: isCall, sentAt } = arrival.outcome
+      if (!isCall) continue
       // One that is not sent yet may wait for its connection for long, and is followed from then on.
       isAnyOpen = true
-      if (arrival.outcome.sentAt === undefined || followed.has(arrival)) continue
+      if (sentAt === undefined || followed.has(arrival)) continue
       followed.set(
         arrival,
         followStream(arrival, () => end(arrival)),
@@ -51,13 +55,10 @@ export function createGrpcCallFollower({ followStream, openArrivals }: GrpcCalls
     timer = undefined
   }
 
-  return () => {
+  return ({ outcome }) => {
+    recordGrpcCall(outcome)
     timer ??= setInterval(tick, tickMs).unref()
   }
-}
-
-function isCall({ exchange, head }: Arrival): boolean {
-  return exchange.isHttp2 && isGrpcCall(head)
 }
 
 function isOpen({ exchange, head }: Arrival): boolean {
@@ -65,10 +66,11 @@ function isOpen({ exchange, head }: Arrival): boolean {
 }
 
 function end(arrival: Arrival): void {
-  const { exchange, outcome } = arrival
+  const { exchange, head, outcome } = arrival
   if (!isOpen(arrival)) return
   // First: nothing of the backend's response may follow the trailers.
   exchange.detach()
   if (!exchange.isHeadSent) recordStatus(outcome, 401)
-  endGrpcCall(arrival, revokedCallLines)
+  if (exchange.isHttp2 && isGrpcCall(head)) endGrpcCall(arrival, revokedCallLines)
+  else exchange.abort()
 }

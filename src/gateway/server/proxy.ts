@@ -28,7 +28,7 @@ import type { CheckSecondTargets } from '../gate/second-targets.ts'
 import { checkUpgrade, isWebSocketUpgrade } from '../gate/upgrades.ts'
 import type { Forwarding } from '../lane/lane-arrival.ts'
 import type { LaneRequest } from '../lane/lane-request.ts'
-import { isGrpcCall } from '../refusals/grpc-calls.ts'
+import { isOfGrpc } from '../refusals/grpc-calls.ts'
 import { prefersHtml } from '../refusals/problem-text.ts'
 import { answerErrorPage, answerProblem, brokenBodyError } from '../refusals/send-problem.ts'
 import { type Route, standardMethods } from '../routes/route.ts'
@@ -45,8 +45,8 @@ interface ProxyOptions extends HeadPreparationOptions {
   readonly openCallers: Pick<OpenCallers, 'followTunnel' | 'followStream'>
   readonly writer: RequestWriter
   readonly checkSecondTargets: CheckSecondTargets
-  /** Called for a gRPC call that is forwarded. */
-  readonly onGrpcCall: () => void
+  /** See createGrpcCallFollower. */
+  readonly onGrpcCall: (arrival: Arrival) => void
   /** Of routes with includeUsage. */
   readonly heldBodies: HeldBodies
   /** Called for a WebSocket upgrade that is forwarded as an ordinary request, as its route has no WebSockets. */
@@ -100,7 +100,7 @@ export function createProxy(options: ProxyOptions): RequestProxy {
   // Shared by the lane and the general path.
   const effects = createDecisionEffects(options.gate)
   const gate = createGate<Route<Upstream>>({ ...options.gate, findRoute }, effects)
-  const events = createEvents(options.openCallers, usageMeter)
+  const events = createEvents(options)
   const costFieldOf = memoize(createCostField)
   const bodyCostOf = memoizeByObject(createBodyCost)
 
@@ -133,7 +133,7 @@ export function createProxy(options: ProxyOptions): RequestProxy {
     const { principal, strippedPrefix, isUpgrade, isLast } = headInput
     if (head.upgrade !== undefined && !isUpgrade && isWebSocketUpgrade(head)) onIgnoredUpgrade(route.name)
     if (principal !== undefined) usageMeter.onForwarded(route, principal, arrival.arrivedAt)
-    if (exchange.isHttp2 && isGrpcCall(head)) onGrpcCall()
+    if (exchange.isHttp2 && isOfGrpc(head.rawHeaders)) onGrpcCall(arrival)
     forward(
       {
         arrival,
@@ -173,6 +173,7 @@ export function createProxy(options: ProxyOptions): RequestProxy {
     admit: (route, request) => {
       const principal = principalOf(request.outcome)
       if (principal !== undefined) usageMeter.onForwarded(route, principal, request.arrivedAt)
+      if (request.exchange.isHttp2 && isOfGrpc(request.head.rawHeaders)) onGrpcCall(request)
       request.forward()
     },
     refuse,
@@ -198,10 +199,11 @@ interface ProxiedRequest extends ForwardedRequest {
   readonly route: Route<Upstream>
 }
 
-function createEvents(
-  { followTunnel, followStream }: ProxyOptions['openCallers'],
-  usageMeter: UsageMeter,
-): ForwardEvents<ProxiedRequest> {
+function createEvents({
+  openCallers: { followTunnel, followStream },
+  onGrpcCall,
+  usageMeter,
+}: ProxyOptions): ForwardEvents<ProxiedRequest> {
   return {
     onSent: ({ arrival }, now, target) => {
       recordSent(arrival.outcome, now, target)
@@ -209,6 +211,7 @@ function createEvents(
     onResponseHead: ({ arrival }, status) => {
       recordStatus(arrival.outcome, status)
     },
+    onGrpcResponse: ({ arrival }) => onGrpcCall(arrival),
     onEventStream: ({ arrival }) => followStream(arrival, () => arrival.exchange.abort()),
     onUnits: ({ arrival, route }, units) => {
       const principal = principalOf(arrival.outcome)

@@ -1,5 +1,6 @@
 import type { SendNotice } from '#accounts/mails/notices.ts'
 import { buildApi } from '#api/api.ts'
+import type { Arrival } from '#gateway/arrival/arrival.ts'
 import { createCors } from '#gateway/arrival/cors.ts'
 import { createFieldReader } from '#gateway/arrival/request-fields.ts'
 import { createCookieRenewal } from '#gateway/browser/cookie-renewal.ts'
@@ -42,8 +43,8 @@ import type { ConfigParts } from './store-parts.ts'
 /** What a worker keeps through reloads, besides the parts of its store. */
 export interface KeptParts {
   readonly openCallers: OpenCallers
-  /** Called for a gRPC call that is forwarded. */
-  onGrpcCall(): void
+  /** See createGrpcCallFollower. */
+  onGrpcCall(arrival: Pick<Arrival, 'outcome'>): void
   readonly heldBodies: HeldBodies
   /** The URL at which this machine reaches this gateway, once it listens. */
   gatewayUrl(): string
