@@ -75,7 +75,7 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
   }
 
   get bodyProgress(): BodyProgress {
-    if (this.#exchange.bodyState === 'complete') return 'whole'
+    if (this.#exchange.bodyState === 'complete' || this.request.isConversation) return 'whole'
     return this.#pendingBody?.isFull === false ? 'held' : 'flowing'
   }
 

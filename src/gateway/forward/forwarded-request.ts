@@ -77,6 +77,8 @@ export interface ForwardedRequest extends CostSources {
   /** The calling account; undefined = anonymous. */
   readonly accountId: string | undefined
   readonly isUpgrade: boolean
+  /** Whether both sides may pause as they like, as in a call of gRPC: its body is not waited for. */
+  readonly isConversation: boolean
   /** Whether a stream of events ends when the credential of its caller does. */
   readonly isFollowed: boolean
   /** The CORS headers of the response; undefined = those of the upstream. */

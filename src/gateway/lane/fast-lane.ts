@@ -172,7 +172,7 @@ const specialMethods: ReadonlySet<string> = new Set(['OPTIONS', 'CONNECT', 'TRAC
 
 function hasOrdinaryStart(head: MarkedHead, { isHttp2 }: ClientExchange): boolean {
   const { minorVersion, upgrade, expectsContinue, method, body } = head
-  // It may be a call of gRPC, which is counted.
+  // It may be a call of gRPC, whose body does not end before the call does.
   if (isHttp2 && body.kind !== 'none') return false
   return minorVersion === 1 && upgrade === undefined && !expectsContinue && !specialMethods.has(method)
 }

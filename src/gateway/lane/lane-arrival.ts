@@ -146,6 +146,10 @@ export abstract class LaneArrival
     return false
   }
 
+  get isConversation(): boolean {
+    return false
+  }
+
   get isFollowed(): boolean {
     return false
   }

@@ -28,7 +28,7 @@ import type { CheckSecondTargets } from '../gate/second-targets.ts'
 import { checkUpgrade, isWebSocketUpgrade } from '../gate/upgrades.ts'
 import type { Forwarding } from '../lane/lane-arrival.ts'
 import type { LaneRequest } from '../lane/lane-request.ts'
-import { isOfGrpc } from '../refusals/grpc-calls.ts'
+import { isGrpcCall, isOfGrpc } from '../refusals/grpc-calls.ts'
 import { prefersHtml } from '../refusals/problem-text.ts'
 import { answerErrorPage, answerProblem, brokenBodyError } from '../refusals/send-problem.ts'
 import { type Route, standardMethods } from '../routes/route.ts'
@@ -146,6 +146,7 @@ export function createProxy(options: ProxyOptions): RequestProxy {
         isLast,
         accountId: principal?.accountId,
         isUpgrade,
+        isConversation: isConversation(route, arrival),
         isFollowed: route.browser !== undefined && principal !== undefined,
         corsHeaders: outcome.corsHeaders,
         allowances: outcome.allowances,
@@ -192,6 +193,11 @@ const pageCodes: ReadonlySet<ErrorCode> = new Set(['route-not-found', 'route-den
 
 function answerFailure(arrival: Arrival, error: GatehouseError | MalformedMessage | BodyTooSlow): void {
   answerProblem(arrival, error instanceof GatehouseError ? error : brokenBodyError(error))
+}
+
+/** Only targets of HTTP/2 speak gRPC: to others nobody can spell a slow upload like one. */
+function isConversation({ upstream }: Route<Upstream>, { exchange, head }: Arrival): boolean {
+  return upstream.config.protocol === 'http2' && exchange.isHttp2 && isGrpcCall(head)
 }
 
 interface ProxiedRequest extends ForwardedRequest {
