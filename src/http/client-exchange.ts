@@ -75,7 +75,8 @@ export interface ClientExchange {
    * @returns undefined if it cannot be taken
    */
   takeBody(): Buffer | undefined
-  resumeBody(): void
+  /** @param mayPause whether the body may come as slowly as its client likes; with HTTP/1.1 it never may */
+  resumeBody(mayPause?: boolean): void
   pauseBody(): void
   /** Whether another request may follow on the connection after this response, as far as known now. */
   canPersist(): boolean

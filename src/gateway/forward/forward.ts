@@ -179,7 +179,8 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
 
   /** More of the body may be written to the upstream, or kept for it. */
   onDrain(): void {
-    if (!this.#isSettled && this.#exchange.bodyState !== 'complete') this.#exchange.resumeBody()
+    if (this.#isSettled || this.#exchange.bodyState === 'complete') return
+    this.#exchange.resumeBody(this.request.isConversation)
   }
 
   onBodyData(chunk: Buffer): void {

@@ -77,7 +77,7 @@ export interface ForwardedRequest extends CostSources {
   /** The calling account; undefined = anonymous. */
   readonly accountId: string | undefined
   readonly isUpgrade: boolean
-  /** Whether both sides may pause as they like, as in a call of gRPC: its body is not waited for. */
+  /** Whether both sides may pause as they like, as in a call of gRPC: its body is not waited for, nor timed. */
   readonly isConversation: boolean
   /** Whether a stream of events ends when the credential of its caller does. */
   readonly isFollowed: boolean

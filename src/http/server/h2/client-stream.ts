@@ -101,9 +101,9 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
 
   takeBody(): undefined {}
 
-  resumeBody(): void {
+  resumeBody(mayPause = false): void {
     if (this.bodyState === 'complete') return
-    if (this.#isAnswering) this.#bodyRate?.start()
+    if (this.#isAnswering && !mayPause) this.#bodyRate?.start()
     this.#stream.body.resume()
   }
 

@@ -1,9 +1,12 @@
 import t from 'tap'
 import { startGateway } from '../../../setup/gateway.ts'
 import { until } from '../../../setup/net.ts'
+import { connectRaw } from '../../../setup/raw-client.ts'
 import { postBlock } from '../flow.ts'
 import { startFrameBackend } from '../frame-backend.ts'
 import { endHeaders, frame, frameTypes, openRawSession } from '../frames.ts'
+import { startGrpcBackend } from './backend.ts'
+import { openJsCaller } from './js-caller.ts'
 
 /** Calls whose clients send little, and do not end what they send. */
 
@@ -28,4 +31,24 @@ t.test('calls take the connections that are kept from bodies that still arrive',
   await until('the call has the last', () => heads().length === 4)
   const last = heads().at(-1)?.payload.toString('latin1')
   t.match(last, 'application/grpc', 'the upload waits')
+})
+
+t.test('a call may send nothing for longer than an upload may by limits.bodyRate', async (t) => {
+  const backend = await startGrpcBackend(t)
+  const gateway = await startGateway(t, {
+    config: {
+      upstreams: { shop: { targets: [{ url: backend.url }], protocol: 'http2' } },
+      routes: [{ name: 'shop', path: '/', upstream: 'shop', auth: 'none' }],
+    },
+  })
+  const { call } = openJsCaller(t, gateway.url)
+  const upload = call({ path: '/shop.Orders/upload', kind: 'upload', messages: ['x'], staysOpen: true })
+  await until('it is at the backend', () => backend.seen.length === 1)
+  const later = await connectRaw(t, gateway.url)
+  const fields = ['Host: x', 'Content-Type: application/json', 'Content-Length: 99']
+  later.send(`POST /api/v1/accounts/access-token HTTP/1.1\r\n${fields.join('\r\n')}\r\n\r\n{`)
+  t.equal((await later.response()).status, 408, 'an upload that began later is refused')
+  const unary = call({ path: '/shop.Orders/unary', kind: 'unary', messages: ['x'] })
+  t.match(await unary.ended, { code: 0 })
+  t.equal(upload.status, undefined)
 })
