@@ -119,6 +119,9 @@ export interface ClientExchange {
   acceptUpgrade(reason: string, lines: string): UpgradedStream
 }
 
+/** The head of a request that cannot be handled. */
+export type UnreadableHead = Pick<RequestHead, 'method' | 'rawHeaders'>
+
 /** The settings of exchanges, read at each use, and the callbacks for what clients send. */
 export interface ExchangeOptions {
   /** Minimum rate of a request's body while the gateway waits for it, in bytes a second over 10 s; from 1. */
@@ -130,8 +133,11 @@ export interface ExchangeOptions {
   /** Whether connections end with what they carry: called for each request or response. */
   isDraining(): boolean
   onRequest(exchange: ClientExchange, head: RequestHead): void
-  /** The client gets a response nevertheless, with which an HTTP/1.1 connection ends. */
-  onUnreadable(exchange: ClientExchange, what: Unreadable): void
+  /**
+   * The client gets a response nevertheless, with which an HTTP/1.1 connection ends.
+   * @param head what is known of it, unchecked, where that is anything: in HTTP/2
+   */
+  onUnreadable(exchange: ClientExchange, what: Unreadable, head?: UnreadableHead): void
   /** The exchange of a request has ended. @param isComplete whether the complete response was sent */
   onEnd(exchange: ClientExchange, isComplete: boolean): void
 }

@@ -1,3 +1,4 @@
+import type { ClientExchange } from '#http/client-exchange.ts'
 import { type RequestHead, valuesOf } from '#http/request-head.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { dateLine } from '#platform/http.ts'
@@ -46,8 +47,7 @@ export function grpcStatusLines({ status, code }: GatehouseError): string {
 }
 
 /**
- * Ends a call. If nothing has been answered yet, it gets a response without a body, whose head also serves as trailers
- * (Trailers-Only of gRPC over HTTP/2). A response that cannot have trailers is aborted.
+ * Ends a call. If nothing has been answered yet, that is its response. A response that cannot have trailers is aborted.
  * @param statusLines field lines
  */
 export function endGrpcCall({ exchange, requestId, outcome }: Arrival, statusLines: string): void {
@@ -56,7 +56,15 @@ export function endGrpcCall({ exchange, requestId, outcome }: Arrival, statusLin
     else exchange.abort()
     return
   }
-  const lines = `content-type: application/grpc\r\n${statusLines}X-Request-Id: ${requestId}\r\n`
-  exchange.respond(200, 'OK', `${lines}${outcome.corsHeaders?.lines ?? ''}${dateLine()}`, 'none')
+  answerTrailersOnly(exchange, requestId, statusLines + (outcome.corsHeaders?.lines ?? ''))
+}
+
+/**
+ * Answers without a body: the head also serves as trailers (Trailers-Only of gRPC over HTTP/2).
+ * @param lines field lines
+ */
+export function answerTrailersOnly(exchange: ClientExchange, requestId: string, lines: string): void {
+  const all = `content-type: application/grpc\r\n${lines}X-Request-Id: ${requestId}\r\n${dateLine()}`
+  exchange.respond(200, 'OK', all, 'none')
   exchange.end()
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { ClientExchange } from '#http/client-exchange.ts'
+import type { ClientExchange, UnreadableHead } from '#http/client-exchange.ts'
 import { BodyTooSlow, HeadTooLarge, type MalformedMessage, type Unreadable } from '#http/request-head.ts'
 import { createCarriers, proofCarrier } from '#identity/carriers.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
@@ -9,7 +9,7 @@ import { arrivalOf } from '../arrival/endpoint-arrival.ts'
 import { recordFailure, recordStatus } from '../arrival/outcome.ts'
 import { createRequestId } from '../arrival/request-id.ts'
 import { type ChallengeContext, challenges, isRegistryPath } from './challenges.ts'
-import { endGrpcCall, grpcStatusLines, isGrpcCall } from './grpc-calls.ts'
+import { answerTrailersOnly, endGrpcCall, grpcStatusLines, isGrpcCall } from './grpc-calls.ts'
 import {
   completeText,
   describeProblem,
@@ -138,11 +138,19 @@ export interface UnreadableRefusal {
   readonly error: GatehouseError
 }
 
-/** Answers a request that could not be parsed, and closes the connection. */
-export function refuseUnreadable(exchange: ClientExchange, what: Unreadable): UnreadableRefusal {
+/**
+ * Answers a request that could not be parsed, and closes the connection.
+ * @param head of what may be a call of gRPC; undefined = it is none
+ */
+export function refuseUnreadable(
+  exchange: ClientExchange,
+  what: Unreadable,
+  head: UnreadableHead | undefined,
+): UnreadableRefusal {
   const requestId = createRequestId()
   const error = unreadableError(what)
-  writeAnswer(exchange, error.status, problemText(error, { requestId, ...beforeArrival }))
+  if (head && isGrpcCall(head)) answerTrailersOnly(exchange, requestId, grpcStatusLines(error))
+  else writeAnswer(exchange, error.status, problemText(error, { requestId, ...beforeArrival }))
   return { requestId, error }
 }
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Server, Socket } from 'node:net'
 import type { TlsOptions } from 'node:tls'
-import type { ClientExchange, OpenConnection } from '#http/client-exchange.ts'
+import type { ClientExchange, OpenConnection, UnreadableHead } from '#http/client-exchange.ts'
 import type { NameTable } from '#http/message/name-table.ts'
 import type { RequestHead, Unreadable } from '#http/request-head.ts'
 import { createSessionOpener, type SessionLimits } from '#http/server/h2/client-session.ts'
@@ -66,6 +66,8 @@ interface RequestHandler<Traffic extends ListenerTraffic, Incoming extends Arriv
   read(exchange: ClientExchange, head: RequestHead, traffic: Traffic): Incoming
   /** The fields whose lines are marked. Called for each head. */
   names(): NameTable
+  /** Whether clients of gRPC get its statuses: their 200 would allow a request where proxies ask. */
+  readonly speaksGrpc: boolean
   /** @throws GatehouseError the request is then refused with it */
   handle(arrival: Incoming, traffic: Traffic): void
   refuse(arrival: Incoming, error: GatehouseError): void
@@ -156,8 +158,8 @@ export function createArrivalServer<Traffic extends ListenerTraffic, Incoming ex
     }
   }
 
-  function onUnreadable(exchange: ClientExchange, what: Unreadable): void {
-    const refusal = refuseUnreadable(exchange, what)
+  function onUnreadable(exchange: ClientExchange, what: Unreadable, head?: UnreadableHead): void {
+    const refusal = refuseUnreadable(exchange, what, handler.speaksGrpc ? head : undefined)
     options.traffic().observer.recordUnreadable(exchange.peerAddress, refusal)
   }
 

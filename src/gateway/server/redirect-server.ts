@@ -21,6 +21,7 @@ export interface RedirectTraffic extends ArrivalReader {
 export function createRedirectServer(options: ListenerOptions<RedirectTraffic>): ArrivalServer {
   return createArrivalServer<RedirectTraffic, Arrival>(options, {
     names: () => framingTable,
+    speaksGrpc: false,
     read: createArrival,
     handle: redirect,
     refuse: answerProblem,

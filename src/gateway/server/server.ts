@@ -52,6 +52,7 @@ export function createGatewayServer(options: GatewayServerOptions): ArrivalServe
 
   return createArrivalServer<Traffic, Arrival>(options, {
     names: options.names,
+    speaksGrpc: true,
     read: (exchange, head, traffic) =>
       traffic.fastLane?.(exchange, head) ?? createArrival(exchange, head, traffic),
     handle: (arrival, traffic) => {

@@ -149,6 +149,8 @@ t.test('over HTTP/2 a refused call of gRPC has the status of its refusal', async
   t.equal(await refusal('/nowhere', '/decide?deny=403'), '403 route-not-found')
   t.equal(await refusal('', '/decide'), '403 request-invalid')
   t.equal(await refusal('/key/x', '/decide', { secretkey: secretKey }), '200 ')
+  const tooLarge = { 'x-large': 'x'.repeat(36_000) }
+  t.equal(await refusal('/key/x', '/decide', tooLarge), '431 headers-too-large', 'nor what cannot be read')
 })
 
 t.test('deny=403 maps every refusal but 401 to 403, and keeps code and headers', async (t) => {

@@ -133,8 +133,9 @@ class ClientSession implements OpenConnection, StreamOwner {
         return
       }
       if (!(error instanceof MalformedMessage || error instanceof HeadTooLarge)) throw error
-      exchange.isHeadMethod = pseudoField(fields, ':method') === 'HEAD'
-      options.onUnreadable(exchange, error)
+      const method = pseudoField(fields, ':method') ?? ''
+      exchange.isHeadMethod = method === 'HEAD'
+      options.onUnreadable(exchange, error, { method, rawHeaders: fields })
     }
   }
 
