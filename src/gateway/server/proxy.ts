@@ -174,7 +174,7 @@ export function createProxy(options: ProxyOptions): RequestProxy {
     admit: (route, request) => {
       const principal = principalOf(request.outcome)
       if (principal !== undefined) usageMeter.onForwarded(route, principal, request.arrivedAt)
-      if (request.exchange.isHttp2 && isOfGrpc(request.head.rawHeaders)) onGrpcCall(request)
+      if (route.upstream.config.protocol === 'http2' && isOfGrpc(request.head.rawHeaders)) onGrpcCall(request)
       request.forward()
     },
     refuse,

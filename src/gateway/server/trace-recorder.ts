@@ -74,7 +74,7 @@ function serverSpan(arrival: Arrival, trace: Trace, route: TracedRoute | undefin
       'client.address': client.address,
       'network.peer.address': exchange.peerAddress,
       'network.protocol.version': httpVersionOf(arrival),
-      'user_agent.original': userAgent && hideSecrets(userAgent.slice(0, userAgentMax)),
+      'user_agent.original': userAgent && hideSecrets(userAgent).slice(0, userAgentMax),
       'error.type': code ?? (isError ? String(status) : undefined),
       'gatehouse.route': outcome.route,
       'gatehouse.scheme': decision?.scheme,
