@@ -27,7 +27,7 @@ export interface CachedKey extends KeyValidity {
 /** What is known of a session; cached in the process. An ended session never becomes open again. */
 export type CachedSession =
   | { readonly isEnded: true }
-  | ({ readonly isEnded: false } & Pick<Session, 'accountId' | 'sessionEpoch' | 'keyId' | 'expiresAt'>)
+  | ({ readonly isEnded: false } & Pick<Session, 'accountId' | 'sessionEpoch' | 'keyId'>)
 
 /** What is known of a principal of a foreign issuer; cached in the process. */
 export interface CachedSubject {

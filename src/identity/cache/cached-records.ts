@@ -58,8 +58,8 @@ export const endedSession: CachedSession = { isEnded: true }
 /** The part of a session that decisions need. */
 export function toCachedSession(session: Session | undefined): CachedSession | undefined {
   if (!session) return undefined
-  const { accountId, sessionEpoch, keyId, expiresAt, end } = session
-  return end === undefined ? { accountId, sessionEpoch, keyId, expiresAt, isEnded: false } : endedSession
+  const { accountId, sessionEpoch, keyId, end } = session
+  return end === undefined ? { accountId, sessionEpoch, keyId, isEnded: false } : endedSession
 }
 
 /** Two shared objects, as there may be many principals. */

@@ -52,7 +52,7 @@ export function createSessionStore(
   const startSession: SessionStore['startSession'] = async (session, { revision, sessionEpoch }) => {
     const { id, accountId, createdAt, expiresAt, idleMs, openMax } = session
     const owner = { id: accountId, sessionEpoch }
-    const livesUntil = Math.min(expiresAt, createdAt + idleMs)
+    const livesUntil = endOfSession({ expiresAt, rotatedAt: createdAt }, idleMs)
     const times = [createdAt, livesUntil, livesUntil + retentionAfterEndMs]
     const args = [
       revision,

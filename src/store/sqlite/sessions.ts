@@ -61,7 +61,7 @@ export function createSessionStore(
     const { createdAt, expiresAt, idleMs, visitor } = session
     removeExpired.run(createdAt - retentionAfterEndMs, removalBatchMax)
     const times = { rotatedAt: createdAt, acknowledgedAt: createdAt }
-    const livesUntil = Math.min(expiresAt, createdAt + idleMs)
+    const livesUntil = endOfSession({ expiresAt, rotatedAt: createdAt }, idleMs)
     const state = { ...times, livesUntil, sessionEpoch, generation: 1, end: null }
     insert.run(toRow({ kind: 'session', ...session, ...visitor, ...state }))
   }
