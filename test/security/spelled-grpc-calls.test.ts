@@ -102,18 +102,22 @@ t.test('a call that only a lenient server takes for one of gRPC ends with its cr
   t.equal(kept.isClosed, false, 'what is no call goes on')
 })
 
-t.test('a call of a client of HTTP/1.1 ends with its credential', async (t) => {
+t.test('a call of a client of HTTP/1.1 ends with its credential, answered or not', async (t) => {
   const { gateway, server, made } = await start(t)
-  const client = await connectRaw(t, gateway.url)
   const fields = [
     'Host: x',
     `SecretKey: ${made.secretKey}`,
     'Content-Type: application/grpc',
     'Content-Length: 1',
   ]
-  client.send(`POST /answered/1.1 HTTP/1.1\r\n${fields.join('\r\n')}\r\n\r\nx`)
-  await client.readUntil('a message')
-  t.ok(server.seen.has('/answered/1.1'))
+  const open = async (path: string) => {
+    const client = await connectRaw(t, gateway.url)
+    client.send(`POST ${path} HTTP/1.1\r\n${fields.join('\r\n')}\r\n\r\nx`)
+    await until(`${path} has arrived`, () => server.seen.has(path))
+    return client
+  }
+  const clients = [await open('/answered/1.1'), await open('/unanswered/1.1')]
+  await clients[0]?.readUntil('a message')
   await revoke(gateway, made.account.id)
-  await until('the connection has ended', () => client.socket.destroyed)
+  await until('both connections have ended', () => clients.every(({ socket }) => socket.destroyed))
 })

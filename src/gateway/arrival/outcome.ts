@@ -53,8 +53,8 @@ export interface Outcome {
    * The target that it was sent to; undefined = it was sent to none, or there is no tracing, which alone reads this.
    */
   readonly sentTo: SentTo | undefined
-  /** Whether it is a call of gRPC, as far as known. */
-  readonly isGrpcCall: boolean
+  /** Whether its backend may have taken it for a call of gRPC, which is followed then. */
+  readonly mayBeGrpcCall: boolean
   /** When it was sent to the upstream, and when the complete response had arrived. */
   readonly sentAt: MonotonicMs | undefined
   readonly answeredAt: MonotonicMs | undefined
@@ -91,7 +91,7 @@ export function createOutcome(): Outcome {
     accountId: undefined,
     fault: undefined,
     sentTo: undefined,
-    isGrpcCall: false,
+    mayBeGrpcCall: false,
     sentAt: undefined,
     answeredAt: undefined,
     onSent: undefined,
@@ -154,7 +154,7 @@ export function recordSent(outcome: Writable, now: MonotonicMs, sentTo?: SentTo)
 }
 
 export function recordGrpcCall(outcome: Writable): void {
-  outcome.isGrpcCall = true
+  outcome.mayBeGrpcCall = true
 }
 
 export function recordAnswered(outcome: Writable, now: MonotonicMs): void {

@@ -8,13 +8,12 @@ import type { Target } from '#http/upstream/target.ts'
 import type { AdoptedRequest, CallEvents } from '#http/upstream/upstream-request.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { MonotonicMs } from '#platform/time.ts'
-import { isOfGrpc } from '../refusals/grpc-calls.ts'
 import { type ForwardEvents, type ForwardedRequest, OutgoingRequest } from './forwarded-request.ts'
 import { canHaveTrailers, clientTrailerLines, responseLinesWithCookies } from './forwarded-response.ts'
 import { PendingBody } from './pending-body.ts'
 import { type ResponseCost, responseCostOf } from './response-cost.ts'
 import { clientFramingOf } from './rewritten-response.ts'
-import { failureError, handshakeFailure, isEventStream, mayLast } from './upstream-answer.ts'
+import { failureError, handshakeFailure, isEventStream, isOfGrpc, mayLast } from './upstream-answer.ts'
 
 /**
  * Sends a request to its upstream and streams both ways. A client that disconnects cancels it.

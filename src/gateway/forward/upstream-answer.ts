@@ -78,6 +78,15 @@ export function isEventStream(headers: readonly string[]): boolean {
   return /^\s*text\/event-stream\s*(?:;|$)/i.test(valuesOf(headers, 'content-type')[0] ?? '')
 }
 
+/**
+ * Whether a content type begins as that of gRPC does. Lenient servers take a request for a call by no more than this;
+ * all of them say it in their responses.
+ * @param headers name, value, name, value, as they arrived
+ */
+export function isOfGrpc(headers: readonly string[]): boolean {
+  return valuesOf(headers, 'content-type').some((type) => /^application\/grpc/i.test(type))
+}
+
 /** A route that allows an idle time at least this long is meant for long-lived responses. */
 const lastingIdleMs = 120_000
 

@@ -32,15 +32,6 @@ export function isGrpcCall({ method, rawHeaders }: Pick<RequestHead, 'method' | 
 
 const isGrpcType = /^application\/grpc(?:$|[+; ])/i
 
-/**
- * Whether a server of gRPC may take a request for a call, whatever its method, or has sent a response. Some servers
- * read no more of the type than this, others nothing of a request's, but all say it in their responses.
- * @param rawHeaders name, value, name, value, as received
- */
-export function isOfGrpc(rawHeaders: readonly string[]): boolean {
-  return valuesOf(rawHeaders, 'content-type').some((type) => /^application\/grpc/i.test(type))
-}
-
 /** The lines that tell an error to a client of gRPC: `grpc-message` is the code, which needs no encoding. */
 export function grpcStatusLines({ status, code }: GatehouseError): string {
   return `grpc-status: ${statusCodes[status] ?? unknown}\r\ngrpc-message: ${code}\r\n`

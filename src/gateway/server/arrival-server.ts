@@ -66,8 +66,8 @@ interface RequestHandler<Traffic extends ListenerTraffic, Incoming extends Arriv
   read(exchange: ClientExchange, head: RequestHead, traffic: Traffic): Incoming
   /** The fields whose lines are marked. Called for each head. */
   names(): NameTable
-  /** Whether clients of gRPC get its statuses: their 200 would allow a request where proxies ask. */
-  readonly speaksGrpc: boolean
+  /** Whether clients of gRPC get its statuses. absent = no: their 200 would allow a request where proxies ask */
+  readonly speaksGrpc?: boolean
   /** @throws GatehouseError the request is then refused with it */
   handle(arrival: Incoming, traffic: Traffic): void
   refuse(arrival: Incoming, error: GatehouseError): void

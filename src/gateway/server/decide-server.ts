@@ -41,7 +41,6 @@ export interface DecideTraffic extends Pick<ArrivalReader, 'trusted'> {
 export function createDecideServer(options: ListenerOptions<DecideTraffic>): ArrivalServer {
   return createArrivalServer<DecideTraffic, DecideArrival>(options, {
     names: () => framingTable,
-    speaksGrpc: false,
     read: (exchange, head, { read }) => read(exchange, head),
     handle: (arrival, { decide }) => decide(arrival),
     refuse: refuseDecision,

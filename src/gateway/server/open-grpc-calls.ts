@@ -1,5 +1,5 @@
 import type { Arrival } from '../arrival/arrival.ts'
-import { recordGrpcCall, recordStatus } from '../arrival/outcome.ts'
+import { type Outcome, recordGrpcCall, recordStatus } from '../arrival/outcome.ts'
 import { endGrpcCall, isGrpcCall } from '../refusals/grpc-calls.ts'
 
 /** End a call whose credential was revoked while it was open: 16 is UNAUTHENTICATED. */
@@ -27,7 +27,7 @@ const tickMs = 100
 export function createGrpcCallFollower({
   followStream,
   openArrivals,
-}: GrpcCallsOptions): (arrival: Pick<Arrival, 'outcome'>) => void {
+}: GrpcCallsOptions): (outcome: Outcome) => void {
   /** The calls that are followed, and the function that stops following each. */
   const followed = new Map<Arrival, () => void>()
   let timer: NodeJS.Timeout | undefined
@@ -40,8 +40,8 @@ export function createGrpcCallFollower({
     }
     let isAnyOpen = false
     for (const arrival of openArrivals()) {
-      const { isGrpcCall: isCall, sentAt } = arrival.outcome
-      if (!isCall) continue
+      const { mayBeGrpcCall, sentAt } = arrival.outcome
+      if (!mayBeGrpcCall) continue
       // One that is not sent yet may wait for its connection for long, and is followed from then on.
       isAnyOpen = true
       if (sentAt === undefined || followed.has(arrival)) continue
@@ -55,7 +55,7 @@ export function createGrpcCallFollower({
     timer = undefined
   }
 
-  return ({ outcome }) => {
+  return (outcome) => {
     recordGrpcCall(outcome)
     timer ??= setInterval(tick, tickMs).unref()
   }

@@ -1,11 +1,18 @@
-import type { BodyTooSlow, MalformedMessage } from '#http/request-head.ts'
+import type { BodyTooSlow, MalformedMessage, RequestHead } from '#http/request-head.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { memoize, memoizeByObject } from '#platform/memoize.ts'
 import { monotonicClock } from '#platform/time.ts'
 import type { Arrival } from '../arrival/arrival.ts'
-import { destinationOf, principalOf, recordAnswered, recordSent, recordStatus } from '../arrival/outcome.ts'
+import {
+  destinationOf,
+  type Outcome,
+  principalOf,
+  recordAnswered,
+  recordSent,
+  recordStatus,
+} from '../arrival/outcome.ts'
 import type { RenewAccessCookie } from '../browser/cookie-renewal.ts'
 import type { RedirectToSignIn } from '../browser/sign-in-redirect.ts'
 import { type AdmittedRequest, askForUsage } from '../forward/asked-usage.ts'
@@ -18,6 +25,7 @@ import type {
 } from '../forward/forwarded-request.ts'
 import type { HeldBodies } from '../forward/held-bodies.ts'
 import { createBodyCost, createCostField } from '../forward/response-cost.ts'
+import { isOfGrpc } from '../forward/upstream-answer.ts'
 import type { RequestWriter } from '../forward/upstream-head.ts'
 import { createDecisionEffects } from '../gate/decision-effects.ts'
 import { createGate, type GateOptions } from '../gate/gate.ts'
@@ -28,7 +36,7 @@ import type { CheckSecondTargets } from '../gate/second-targets.ts'
 import { checkUpgrade, isWebSocketUpgrade } from '../gate/upgrades.ts'
 import type { Forwarding } from '../lane/lane-arrival.ts'
 import type { LaneRequest } from '../lane/lane-request.ts'
-import { isGrpcCall, isOfGrpc } from '../refusals/grpc-calls.ts'
+import { isGrpcCall } from '../refusals/grpc-calls.ts'
 import { prefersHtml } from '../refusals/problem-text.ts'
 import { answerErrorPage, answerProblem, brokenBodyError } from '../refusals/send-problem.ts'
 import { type Route, standardMethods } from '../routes/route.ts'
@@ -46,7 +54,7 @@ interface ProxyOptions extends HeadPreparationOptions {
   readonly writer: RequestWriter
   readonly checkSecondTargets: CheckSecondTargets
   /** See createGrpcCallFollower. */
-  readonly onGrpcCall: (arrival: Arrival) => void
+  readonly onGrpcCall: (outcome: Outcome) => void
   /** Of routes with includeUsage. */
   readonly heldBodies: HeldBodies
   /** Called for a WebSocket upgrade that is forwarded as an ordinary request, as its route has no WebSockets. */
@@ -129,11 +137,11 @@ export function createProxy(options: ProxyOptions): RequestProxy {
     { route, arrival, headInput, heldBody }: AdmittedRequest<Upstream>,
     secondTargets: SecondTargets | undefined,
   ): void {
-    const { exchange, head, outcome } = arrival
+    const { head, outcome } = arrival
     const { principal, strippedPrefix, isUpgrade, isLast } = headInput
     if (head.upgrade !== undefined && !isUpgrade && isWebSocketUpgrade(head)) onIgnoredUpgrade(route.name)
     if (principal !== undefined) usageMeter.onForwarded(route, principal, arrival.arrivedAt)
-    if (exchange.isHttp2 && isOfGrpc(head.rawHeaders)) onGrpcCall(arrival)
+    if (mayBeGrpcCall(route, head)) onGrpcCall(outcome)
     forward(
       {
         arrival,
@@ -146,7 +154,7 @@ export function createProxy(options: ProxyOptions): RequestProxy {
         isLast,
         accountId: principal?.accountId,
         isUpgrade,
-        isConversation: isConversation(route, arrival),
+        isConversation: isConversation(arrival),
         isFollowed: route.browser !== undefined && principal !== undefined,
         corsHeaders: outcome.corsHeaders,
         allowances: outcome.allowances,
@@ -174,7 +182,7 @@ export function createProxy(options: ProxyOptions): RequestProxy {
     admit: (route, request) => {
       const principal = principalOf(request.outcome)
       if (principal !== undefined) usageMeter.onForwarded(route, principal, request.arrivedAt)
-      if (route.upstream.config.protocol === 'http2' && isOfGrpc(request.head.rawHeaders)) onGrpcCall(request)
+      if (mayBeGrpcCall(route, request.head)) onGrpcCall(request.outcome)
       request.forward()
     },
     refuse,
@@ -195,9 +203,15 @@ function answerFailure(arrival: Arrival, error: GatehouseError | MalformedMessag
   answerProblem(arrival, error instanceof GatehouseError ? error : brokenBodyError(error))
 }
 
-/** Only targets of HTTP/2 speak gRPC: to others nobody can spell a slow upload like one. */
-function isConversation({ upstream }: Route<Upstream>, { exchange, head }: Arrival): boolean {
-  return upstream.config.protocol === 'http2' && exchange.isHttp2 && isGrpcCall(head)
+/** Only targets of HTTP/2 speak gRPC. */
+function mayBeGrpcCall({ upstream }: Route<Upstream>, { upgrade, rawHeaders }: RequestHead): boolean {
+  return upstream.config.protocol === 'http2' && upgrade === undefined && isOfGrpc(rawHeaders)
+}
+
+/** Only of known callers: anybody can spell a slow upload like a call. */
+function isConversation({ exchange, head, outcome }: Arrival): boolean {
+  const mayBe = outcome.mayBeGrpcCall && exchange.isHttp2 && principalOf(outcome) !== undefined
+  return mayBe && isGrpcCall(head)
 }
 
 interface ProxiedRequest extends ForwardedRequest {
@@ -217,7 +231,7 @@ function createEvents({
     onResponseHead: ({ arrival }, status) => {
       recordStatus(arrival.outcome, status)
     },
-    onGrpcResponse: ({ arrival }) => onGrpcCall(arrival),
+    onGrpcResponse: ({ arrival }) => onGrpcCall(arrival.outcome),
     onEventStream: ({ arrival }) => followStream(arrival, () => arrival.exchange.abort()),
     onUnits: ({ arrival, route }, units) => {
       const principal = principalOf(arrival.outcome)

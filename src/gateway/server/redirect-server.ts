@@ -21,7 +21,6 @@ export interface RedirectTraffic extends ArrivalReader {
 export function createRedirectServer(options: ListenerOptions<RedirectTraffic>): ArrivalServer {
   return createArrivalServer<RedirectTraffic, Arrival>(options, {
     names: () => framingTable,
-    speaksGrpc: false,
     read: createArrival,
     handle: redirect,
     refuse: answerProblem,

@@ -70,6 +70,7 @@ function serverSpan(arrival: Arrival, trace: Trace, route: TracedRoute | undefin
       'http.route': httpRoute,
       'url.scheme': client.protocol,
       'url.path': loggedPath(arrival),
+      // With a secret hidden it is no URL any more, and left out.
       ...addressAttributes(hideSecrets(`${client.protocol}://${client.host}`)),
       'client.address': client.address,
       'network.peer.address': exchange.peerAddress,

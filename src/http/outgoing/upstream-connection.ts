@@ -37,7 +37,7 @@ export interface UpstreamConnection {
   redirect(events: UpstreamResponseEvents): void
   /** @param chunk see RequestEvents @returns false where more should wait for onDrain */
   write(chunk: Buffer): boolean
-  /** The body is complete. @param trailers field lines; only chunks can carry them */
+  /** The body is complete. @param trailers field lines; in HTTP/1.1 only chunks can carry them */
   finish(trailers: string): void
   /** Stops reading and the idle timeout, as it is unknown whether a target that is not read is idle. */
   pause(): void

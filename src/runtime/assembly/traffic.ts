@@ -1,7 +1,7 @@
 import type { SendNotice } from '#accounts/mails/notices.ts'
 import { buildApi } from '#api/api.ts'
-import type { Arrival } from '#gateway/arrival/arrival.ts'
 import { createCors } from '#gateway/arrival/cors.ts'
+import type { Outcome } from '#gateway/arrival/outcome.ts'
 import { createFieldReader } from '#gateway/arrival/request-fields.ts'
 import { createCookieRenewal } from '#gateway/browser/cookie-renewal.ts'
 import { createReturnPathCheck } from '#gateway/browser/sign-in-return.ts'
@@ -44,7 +44,7 @@ import type { ConfigParts } from './store-parts.ts'
 export interface KeptParts {
   readonly openCallers: OpenCallers
   /** See createGrpcCallFollower. */
-  onGrpcCall(arrival: Pick<Arrival, 'outcome'>): void
+  onGrpcCall(outcome: Outcome): void
   readonly heldBodies: HeldBodies
   /** The URL at which this machine reaches this gateway, once it listens. */
   gatewayUrl(): string

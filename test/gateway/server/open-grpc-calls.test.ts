@@ -25,7 +25,7 @@ t.test('a call of gRPC is followed once it is sent, however long it has waited',
   const { socket } = await openRawSession(t, url)
   socket.write(frame('headers', endHeaders, 1, postBlock('/x', [['content-type', 'application/grpc']])))
   const arrival = await until('it has arrived', () => [...openArrivals()][0])
-  onGrpcCall(arrival)
+  onGrpcCall(arrival.outcome)
   await until('it was looked for again and again', () => looks > 3)
   t.strictSame(followed, [])
   recordSent(arrival.outcome, monotonicClock())
