@@ -10,10 +10,10 @@ import { type BlockedSubjects, createBlockedSubjects } from '#identity/issuers/s
 import { createSigningKeys, type SigningKeys } from '#identity/tokens/signing-keys.ts'
 import { createPasswords, type Passwords } from '#platform/secrets/passwords.ts'
 import { createSealer, deriveKeys } from '#platform/secrets/sealing.ts'
-import { createSealingKeys } from '#platform/secrets/sealing-key.ts'
 import { monotonicClock } from '#platform/time.ts'
 import { createActionsFrom } from '#runtime/assembly/account-services.ts'
 import { createReceiversFrom } from '#runtime/assembly/events.ts'
+import { loadSealingKeys } from '#runtime/assembly/sealing-keys.ts'
 import type { Actor } from '#store/audit-entry.ts'
 import { createLocalRates } from '#store/local-rates.ts'
 import { openStore } from '#store/open.ts'
@@ -46,9 +46,9 @@ export async function withOperator<Result>(
   const { config } = loadConfig(input)
   return withStore(config, async (store) => {
     // Refuses what is there of a restore that has not finished: the next one removes it, with all that was changed.
-    await store.readChanges(undefined)
-    const mayCreate = config.store.driver === 'sqlite' && (await isNew(store))
-    const { keys: sealingKeys } = createSealingKeys(config.keys.sealingKey, { mayCreate })
+    // No entry is asked for: the state of the log is enough.
+    await store.readChanges(Number.MAX_SAFE_INTEGER)
+    const { keys: sealingKeys } = await loadSealingKeys(config, store)
     const sealer = createSealer(sealingKeys)
     const clock = Date.now
     const actionsOf = createActionsFrom({
@@ -70,13 +70,6 @@ export async function withOperator<Result>(
       signingKeys: createSigningKeys({ store, sealer, algorithm: config.tokens.algorithm, clock }),
     })
   })
-}
-
-/** Whether there is nothing yet that a sealing key, which is only missing, may have sealed or hashed. */
-async function isNew(store: Pick<Store, 'listSigningKeys' | 'listAccounts'>): Promise<boolean> {
-  const signingKeys = await store.listSigningKeys()
-  const accounts = await store.listAccounts({ after: undefined, limit: 1 })
-  return signingKeys.length === 0 && accounts.length === 0
 }
 
 /** Runs some work that needs only the store, and closes it afterwards. @throws OperatorError if it is not available */

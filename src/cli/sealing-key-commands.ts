@@ -11,9 +11,10 @@ import {
 } from '#platform/secrets/sealing-key.ts'
 import { countOf } from '#platform/text.ts'
 import { dayOf, formatDay, startOfDay } from '#platform/time.ts'
+import { loadSealingKeys } from '#runtime/assembly/sealing-keys.ts'
 import type { AuditAction } from '#store/audit-entry.ts'
 import { type Command, type Invocation, UsageError } from './command.ts'
-import { type Operator, withSealingOperator } from './operator.ts'
+import { type Operator, withSealingOperator, withStore } from './operator.ts'
 import { createProgress } from './output.ts'
 import { printData, printToStderr } from './print.ts'
 import { type ResealReport, reseal } from './reseal.ts'
@@ -36,8 +37,9 @@ const rotate: Command = {
   run: async (invocation) => {
     assertUsage(invocation)
     const { config } = loadConfig(invocation.config)
-    const mayCreate = config.store.driver === 'sqlite'
-    const keys = readSealingKeys(config.keys.sealingKey, { mayCreate })
+    // A new store may have none yet.
+    await withStore(config, (store) => loadSealingKeys(config, store))
+    const keys = readSealingKeys(config.keys.sealingKey, { mayCreate: false })
     const step = stepFor(keys, invocation)
     await step(invocation, config, keys)
   },

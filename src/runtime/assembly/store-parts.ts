@@ -15,10 +15,10 @@ import { openAcknowledgements } from '#identity/tokens/refresh-tokens.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import { createWorkFaultLogger } from '#ops/store-logs.ts'
 import type { Log } from '#platform/log/log.ts'
-import { createSealingKeys } from '#platform/secrets/sealing-key.ts'
 import { type Clock, monotonicClock as monotonic } from '#platform/time.ts'
 import { openStore } from '#store/open.ts'
 import type { InstanceCounts } from '#store/rates.ts'
+import { loadSealingKeys } from './sealing-keys.ts'
 
 /** Parts that live as long as the process. Parts that workers share are undefined if there is only one worker. */
 export interface ProcessParts {
@@ -82,12 +82,14 @@ export async function openStoreParts(
   currentConfig: () => Config = () => config,
 ) {
   const { log, metrics, clock, counts } = parts
-  const mayCreate = config.store.driver === 'sqlite'
-  const { keys: sealingKeys, reread } = createSealingKeys(config.keys.sealingKey, { mayCreate })
   const opened = new AsyncDisposableStack()
   const open = <Part extends { close(): void | Promise<void> }>(part: Part): Part =>
     opened.adopt(part, (one) => one.close())
   const store = open(await openStore(config.store, 'request', counts))
+  const { keys: sealingKeys, reread } = await loadSealingKeys(config, store).catch(async (error: unknown) => {
+    await opened.disposeAsync()
+    throw error
+  })
   // A copy that a person with write access to the store cannot change.
   store.onAudit((entry) => log.info({ event: 'audit', ...auditData(entry) }, 'audit log entry'))
   const storeConnection = {
