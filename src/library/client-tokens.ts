@@ -120,7 +120,12 @@ export function createTokens({ baseUrl, source, fetch, clock }: TokensOptions): 
 
   return {
     current: async () => (await current()).access,
-    replace: async (refused) => (held && held.access !== refused ? held : await renew()).access,
+    replace: async (refused) => {
+      if (held && held.access !== refused) return held.access
+      // It does not hold any more, whether or not it can be renewed now.
+      if (held) held = { ...held, renewAt: 0, expiresAt: 0 }
+      return (await renew()).access
+    },
     revoke: async () => {
       const last = (await renewal?.catch(() => undefined)) ?? held
       held = undefined

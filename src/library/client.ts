@@ -22,7 +22,8 @@ export interface GatehouseClient {
   /**
    * `fetch` with a credential; paths are relative to the gateway. A request that is refused because its token has
    * expired or was revoked is sent once more with a new token, unless its body is a stream or an async iterable: then
-   * only the next request has the new token. The body of a Request counts as a stream beyond 1 MiB.
+   * only the next request has the new token. The body of a Request counts as a stream beyond 1 MiB. Other bodies are
+   * read again, so they must not change before the response.
    * @throws ClientError if no token can be obtained; TypeError for a URL of another origin
    */
   fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>

@@ -233,6 +233,27 @@ t.test('a gateway that gives no token as it cannot be reached is an error with i
   }
 })
 
+t.test('a refused token is not used again where no other can be got', async (t) => {
+  const started = await start(t)
+  const { created, clientWith } = started
+  let isReachable = true
+  const client = clientWith({
+    secretKey: created.secretKey,
+    apiKey: created.apiKey,
+    fetch: (input, init) =>
+      isReachable || input instanceof Request
+        ? fetch(input, init)
+        : Promise.reject(new TypeError('fetch failed')),
+  })
+  await revokeToken({ ...started, client })
+  isReachable = false
+  for (let count = 0; count < 2; count++)
+    await t.rejects(client.fetch('/bearer'), { code: 'gateway-unreachable' })
+  await t.rejects(client.accessToken(), { code: 'gateway-unreachable' })
+  isReachable = true
+  t.equal((await client.fetch('/bearer')).status, 200)
+})
+
 t.test('what is no base URL is refused by name, such as an unset variable', (t) => {
   // The cast stands for JavaScript, which knows no types.
   for (const baseUrl of [undefined, '', '/api'] as string[])
