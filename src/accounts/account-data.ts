@@ -67,7 +67,7 @@ export function createdKeyData(secretKey: string, input: SecretKeyInput) {
   return { secretKey, ...keyInputData(input) }
 }
 
-/** What is asked of a secret key, or what it has of that. */
+/** The values of a secret key that its creator chooses. */
 export function keyInputData({ name, scopes, addresses, quota, expiresAt }: SecretKeyInput) {
   return { name, scopes, addresses, quota: quotaData(quota), expiresAt: timeOrNull(expiresAt) }
 }

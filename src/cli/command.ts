@@ -68,7 +68,7 @@ export const commonOptions: Readonly<Record<string, Option>> = {
   set: {
     multiple: true,
     value: 'OPTION=VALUE',
-    help: 'Overrides an option of the config; may be repeated. init refuses it.',
+    help: 'Overrides an option of the config; may be repeated.',
   },
   help: { short: 'h', help: 'Shows this help.' },
 }

@@ -21,15 +21,17 @@ export function print({ out }: Terminal, lines: readonly string[]): void {
 /**
  * To be called once new keys were printed. Why that failed is said by main.ts.
  * @param what such as `the account exists, but its keys`
+ * @param hint how to get keys nevertheless
  * @throws OperatorError where they could not be, as they are valid but nobody has them
  */
-export async function assertKeysPrinted({ out }: Terminal, what: string): Promise<void> {
+export async function assertKeysPrinted({ out }: Terminal, what: string, hint: string): Promise<void> {
   await out.flushed?.()
-  if (!out.failure) return
-  throw new OperatorError(`${what} could not be printed`, {
-    hint: 'Show them with gatehouse keys show, or replace them: gatehouse keys reset-secret, keys reset-api, keys rotate',
-  })
+  if (out.failure) throw new OperatorError(`${what} could not be printed`, { hint })
 }
+
+/** For the two keys that an account begins with. */
+export const unprintedKeysHint =
+  'Show them with gatehouse keys show, or replace them: gatehouse keys reset-secret, keys reset-api'
 
 export function printToStderr({ err }: Terminal, line: string): void {
   err.write(`${line}\n`)

@@ -83,7 +83,7 @@ ${account.id},${digestOf('AKIA-five')},five,,,
       const revoked = await imported(`account,digest,name\n${account.id},${digestOf('AKIA-leaving')},left\n`)
       t.match(revoked, {
         status: 1,
-        stderr: /keys:2 {2}digest: the account has this key, and it was revoked/,
+        stderr: /keys:2 {2}digest: the account has this key, which is being revoked/,
       })
     })
 

@@ -171,18 +171,21 @@ t.test('output that cannot be written is a failure, and said', async (t) => {
 
 t.test('keys that cannot be printed are said to be valid, and how to show or replace them', async (t) => {
   const workspace = createWorkspace(t, {}, { people: 'email\nbob@example.com\n', nobody: 'email\n' })
-  const way = ' {2}Show them with gatehouse keys show, or replace them: gatehouse keys reset-secret, '
+  const wayOfAccount =
+    'Show them with gatehouse keys show, or replace them: gatehouse keys reset-secret, keys reset-api'
+  const wayOfKey =
+    'Replace it: gatehouse keys rotate, or keys reset-secret or reset-api for those that an account begins with'
   const full = 'gatehouse: cannot write to standard output: no space left on device\n'
-  for (const [command, what] of [
-    ['accounts create --email ada@example.com', 'the account exists, but its keys'],
-    ['accounts import people', 'the accounts exist, but their keys'],
-    ['keys create ada@example.com --name ci', 'the new secret key is valid, but'],
-    ['keys reset-secret ada@example.com', 'the new secret key is valid, but'],
-    ['keys reset-api ada@example.com --json', 'the new API key is valid, but'],
+  for (const [command, what, way] of [
+    ['accounts create --email ada@example.com', 'the account exists, but its keys', wayOfAccount],
+    ['accounts import people', 'the accounts exist, but their keys', wayOfAccount],
+    ['keys create ada@example.com --name ci', 'the new secret key is valid, but', wayOfKey],
+    ['keys reset-secret ada@example.com', 'the new secret key is valid, but', wayOfKey],
+    ['keys reset-api ada@example.com --json', 'the new API key is valid, but', wayOfKey],
   ] as const) {
     const { status, stderr } = await shell(workspace, `gatehouse ${command} > /dev/full`)
     t.equal(status, 1, command)
-    t.match(stderr, new RegExp(`^gatehouse: ${what} could not be printed\n${way}.*\n${full}$`), command)
+    t.match(stderr, new RegExp(`^gatehouse: ${what} could not be printed\n {2}${way}\n${full}$`), command)
   }
   const gone = await shell(workspace, 'set -o pipefail; gatehouse keys rotate ada@example.com ci | exec >&-')
   t.match(gone, { status: 1, stderr: /^gatehouse: the new secret key is valid, but could not be printed\n/ })

@@ -6,7 +6,7 @@ import { spanText } from '#platform/time.ts'
 import type { Account } from '#store/accounts.ts'
 import { type Command, UsageError } from '../command.ts'
 import { keepUnconfirmedKeys, type Operator, withOperator, withSealingOperator } from '../operator.ts'
-import { assertKeysPrinted, fieldLines, printData } from '../print.ts'
+import { assertKeysPrinted, fieldLines, printData, unprintedKeysHint } from '../print.ts'
 import {
   accountLines,
   assertCanMail,
@@ -70,7 +70,7 @@ export const createAccountCommand: Command = {
     warnOfSimilarRole(invocation, input.role, config.routes)
     const error = unconfirmed ?? failure
     if (error) throw error
-    await assertKeysPrinted(invocation.terminal, 'the account exists, but its keys')
+    await assertKeysPrinted(invocation.terminal, 'the account exists, but its keys', unprintedKeysHint)
   },
 }
 

@@ -7,7 +7,7 @@ import type { Command, Invocation } from '../command.ts'
 import { type ImportSource, invalidLines, withImportSource } from '../files.ts'
 import { keepUnconfirmedKeys, type Operator, withSealingOperator } from '../operator.ts'
 import { createProgress } from '../output.ts'
-import { assertKeysPrinted, printData, printToStderr, table } from '../print.ts'
+import { assertKeysPrinted, printData, printToStderr, table, unprintedKeysHint } from '../print.ts'
 import { assertCanMail } from './account-options.ts'
 import {
   type CheckedAccounts,
@@ -87,8 +87,12 @@ async function importAtOnce(
   // An empty table already says that the file has no accounts.
   const isSaid = isCsvWanted(invocation) || (!asJson && created.length > 0)
   if (isSaid && !terminal.out.failure) sayImported(created.length, invocation)
-  if (invocation.flag('mail-links')) await mailLinks(created, operator, invocation)
-  if (created.length > 0) await assertKeysPrinted(terminal, 'the accounts exist, but their keys')
+  try {
+    if (invocation.flag('mail-links')) await mailLinks(created, operator, invocation)
+  } finally {
+    if (created.length > 0)
+      await assertKeysPrinted(terminal, 'the accounts exist, but their keys', unprintedKeysHint)
+  }
 }
 
 /** @throws OperatorError where links cannot be mailed, or there are too many: nothing is imported */

@@ -6,8 +6,8 @@ import { createKeyId, makeImportedKey } from '#accounts/keys/make-key.ts'
 import { isSameBytes } from '#platform/secrets/sealing.ts'
 import { countOf } from '#platform/text.ts'
 import { withAddedKey } from '#store/account-changes/account-changes.ts'
+import type { Account } from '#store/accounts.ts'
 import { importBatchMax, type KeyImport, type SecretKeyAdded } from '#store/keys.ts'
-import type { SecretKey } from '#store/secret-keys.ts'
 import type { Command, Invocation, Terminal } from '../command.ts'
 import { type ImportSource, invalidLines, recordsOf, withImportSource } from '../files.ts'
 import { type Operator, withOperator } from '../operator.ts'
@@ -116,10 +116,9 @@ function createCheck(operator: Operator): (line: NumberedKey) => Promise<Checked
     if (!account) return reasons.unknown
     const holder = await operator.store.findImportedKey(key.digest)
     if (holder !== undefined && holder !== account.id) return reasons.taken
-    const present = account.secretKeys.find((one) => one.isImported && isSameBytes(one.digest, key.digest))
-    if (present) return differenceOf(present, key)
     const next = withAddedKey(account, toImport(operator, account.id, { key, keyId: '' }))
-    return typeof next !== 'string' || next === 'present' ? undefined : reasons[next]
+    if (typeof next !== 'string') return undefined
+    return next === 'present' ? findDifference(account, key) : reasons[next]
   }
 
   return async ({ line, key }) => {
@@ -131,9 +130,11 @@ function createCheck(operator: Operator): (line: NumberedKey) => Promise<Checked
   }
 }
 
-/** How a key that is there differs from its line, as an import changes no key. */
-function differenceOf(present: SecretKey, { input }: ImportedKeyLine): string | undefined {
-  if (present.revokedAt !== undefined) return 'digest: the account has this key, and it was revoked'
+/** How the key that the account has differs from its line, as an import changes no key. */
+function findDifference({ secretKeys }: Account, { digest, input }: ImportedKeyLine): string | undefined {
+  const present = secretKeys.find((key) => isSameBytes(key.digest, digest))
+  if (present === undefined) return undefined
+  if (present.revokedAt !== undefined) return 'digest: the account has this key, which is being revoked'
   const fields = fieldChanges(keyInputData(present), keyInputData(input)).map(({ field }) => field)
   if (fields.length === 0) return undefined
   const names = fields.join(', ').replace('expiresAt', 'expires')

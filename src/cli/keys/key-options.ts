@@ -33,7 +33,11 @@ export async function printNewKey(
     ...facts,
   ])
   if (unconfirmed) throw unconfirmed
-  await assertKeysPrinted(invocation.terminal, `the new ${kind} key is valid, but`)
+  await assertKeysPrinted(
+    invocation.terminal,
+    `the new ${kind} key is valid, but`,
+    'Replace it: gatehouse keys rotate, or keys reset-secret or reset-api for those that an account begins with',
+  )
 }
 
 /** @param usual the grace period without the option */

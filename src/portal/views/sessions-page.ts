@@ -77,10 +77,12 @@ export function portalSessionsCard(
   const isOwn = current !== undefined
   const texts = frame.texts.sessions
   const { portal } = texts
+  const signsOut = isOwn ? portal.endAllOwn : portal.endAll
+  const endsTokens = frame.hasAccessCookie ? portal.endsBrowserTokens : portal.keepsTokens
   const endAll = confirmationForm(frame, {
     action: isOwn ? '/sign-out-everywhere' : `${basePath}/end-all-portal`,
     text: isOwn ? portal.signOutEverywhere : texts.endAll,
-    consequence: `${isOwn ? portal.endAllOwn : portal.endAll} ${frame.hasAccessCookie ? portal.endsBrowserTokens : portal.keepsTokens}`,
+    consequence: `${signsOut} ${endsTokens}`,
   })
   return card({
     title: portal.title,
