@@ -22,7 +22,7 @@ type claims struct {
 }
 
 // keySet holds the ES256 keys of the gateway, and reads them again for an unknown one, once in 30 seconds at most.
-// Only callers with an unknown key wait for that.
+// Only callers with an unknown key wait for that. A retired key goes with the first assertion of its successor.
 type keySet struct {
 	url     string
 	keys    atomic.Pointer[map[string]*ecdsa.PublicKey]

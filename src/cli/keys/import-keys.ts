@@ -43,7 +43,7 @@ const reasons: Readonly<Record<Exclude<SecretKeyAdded, 'added' | 'present'>, str
 export const importKeysCommand: Command = {
   name: 'keys import',
   operands: ['FILE'],
-  summary: 'Imports the SHA-256 of keys made elsewhere, also of revoked ones: CSV or JSON Lines.',
+  summary: 'Imports the SHA-256 of keys made elsewhere: CSV or JSON Lines; - is standard input.',
   examples: ['gatehouse keys import digests.csv', 'gunzip -c digests.csv.gz | gatehouse keys import -'],
   run: (invocation, path) =>
     withImportSource(path, invocation.terminal, (source) =>
