@@ -58,10 +58,22 @@ async function startKnowing(t: Test, args: readonly string[] = []) {
   }
   const signal = (name: NodeJS.Signals) => process.kill(gateway.pid, name)
   t.teardown(() => gateway.child.kill('SIGCONT'))
+  /** Lets a suspended gateway go on after a while. @returns the statuses of what waited for it, and of what follows */
+  const resume = async () => {
+    // They wait in the kernel, and are read before any timer of the gateway has run.
+    const waiting = Array.from({ length: 10 }, ask)
+    await pause(frozenMs)
+    signal('SIGCONT')
+    const statuses = new Set((await Promise.all(waiting)).flat())
+    for (const status of await askFor(500)) statuses.add(status)
+    // A busy machine may take the store for gone.
+    statuses.delete(503)
+    return [...statuses]
+  }
   await until('the caller is known', async () => (await ask()).every((status) => status === 200))
   // A change that was announced is applied once more when the log is read: then the caller is looked up again.
   await askFor(500)
-  return { redis, wire, gateway, account, ask, askFor, signal }
+  return { redis, wire, gateway, account, ask, askFor, resume, signal }
 }
 
 /** undefined = not now: a busy machine may take the store for gone. */
@@ -85,25 +97,17 @@ async function tokensOf(url: string, { secretKey, apiKey }: Keys): Promise<Token
 
 for (const [which, treat] of Object.entries(messages)) {
   t.test(`a suspended gateway accepts nothing revoked meanwhile, with messages ${which}`, async (t) => {
-    const { redis, wire, gateway, account, ask, askFor, signal } = await startKnowing(t)
+    const { redis, wire, gateway, account, resume, signal } = await startKnowing(t)
     signal('SIGSTOP')
     await treat({ redis, wire })
     await gateway.run('keys', 'reset-secret', account.id, '--json')
-    // They wait in the kernel, and are read before any timer of the gateway has run.
-    const waiting = Array.from({ length: 10 }, ask)
-    await pause(frozenMs)
-    signal('SIGCONT')
-    const statuses = new Set((await Promise.all(waiting)).flat())
-    for (const status of await askFor(500)) statuses.add(status)
-    // A busy machine may take the store for gone.
-    statuses.delete(503)
-    t.strictSame([...statuses], [401])
+    t.strictSame(await resume(), [401])
   })
 }
 
 t.test('a gateway suspended in an outage accepts nothing revoked once its store is back', async (t) => {
   const args = ['--appendonly', 'yes', '--appendfsync', 'always']
-  const { redis, gateway, account, ask, askFor, signal } = await startKnowing(t, args)
+  const { redis, gateway, account, askFor, resume, signal } = await startKnowing(t, args)
   await redis.stop()
   await until('the outage is seen', async () => {
     return !(await (await fetch(`${gateway.opsUrl}/readyz`)).text()).includes('"ok"')
@@ -112,14 +116,7 @@ t.test('a gateway suspended in an outage accepts nothing revoked once its store 
   signal('SIGSTOP')
   await redis.start()
   await gateway.run('keys', 'reset-secret', account.id, '--json')
-  const waiting = Array.from({ length: 10 }, ask)
-  await pause(frozenMs)
-  signal('SIGCONT')
-  const statuses = new Set((await Promise.all(waiting)).flat())
-  for (const status of await askFor(500)) statuses.add(status)
-  // A busy machine may take the store for gone.
-  statuses.delete(503)
-  t.strictSame([...statuses], [401])
+  t.strictSame(await resume(), [401])
 })
 
 t.test('a suspended gateway keeps serving cached callers if its store is gone', async (t) => {
