@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import type { Config } from '#config/config.ts'
 import { createSealingKeys, type SealingKeys } from '#platform/secrets/sealing-key.ts'
 import type { Store } from '#store/store.ts'
@@ -13,8 +14,10 @@ export async function loadSealingKeys(
   { store: { driver }, keys }: Pick<Config, 'store' | 'keys'>,
   store: NewStoreReader,
 ): Promise<SealingKeys> {
-  const mayCreate = driver === 'sqlite' && (await isNew(store))
-  return createSealingKeys(keys.sealingKey, { mayCreate })
+  const source = keys.sealingKey
+  const isMissing = source.kind === 'file' && !existsSync(source.file)
+  const mayCreate = driver === 'sqlite' && isMissing && (await isNew(store))
+  return createSealingKeys(source, { mayCreate })
 }
 
 async function isNew(store: NewStoreReader): Promise<boolean> {
