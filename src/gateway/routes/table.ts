@@ -1,6 +1,7 @@
 import { type GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
 import { type AmbiguityIndex, createAmbiguityIndex } from './ambiguity-index.ts'
 import { ambiguousHostError, createHostLookup, hostsOverlap, plainHostName } from './hosts.ts'
+import { findByPrefix, PrefixIndex } from './prefix-index.ts'
 import { foldCase, otherRouteDetail, pathFaults, type RequestTarget } from './request-target.ts'
 import { groupRoutes, type Route, type RouteGroup, routeFor, standardMethods } from './route.ts'
 
@@ -45,15 +46,12 @@ export interface RouteTable<Upstream> {
   match(host: string, target: RequestTarget, method: string): RouteMatch<Upstream>
 }
 
-/** Built once; matching then costs one map lookup per segment of the path. */
+/** Built once; matching then costs at most one look-up for each segment of the longest prefix. */
 export function createRouteTable<Upstream>(routes: readonly Route<Upstream>[]): RouteTable<Upstream> {
   const groups = groupRoutes(routes)
   const hosts = createHostLookup(
     new Map(
-      [...Map.groupBy(groups, ({ host }) => host)].map(([host, ofHost]) => [
-        host,
-        new Map(ofHost.map((group) => [group.prefix, group])),
-      ]),
+      [...Map.groupBy(groups, ({ host }) => host)].map(([host, ofHost]) => [host, new PrefixIndex(ofHost)]),
     ),
   )
   const depthMax = routes.reduce((most, { depth }) => Math.max(most, depth), 0)
@@ -62,7 +60,7 @@ export function createRouteTable<Upstream>(routes: readonly Route<Upstream>[]): 
   function match(host: string, target: RequestTarget, method: string): RouteMatch<Upstream> {
     const plainName = plainHostName(host)
     if ((plainName !== undefined && hosts.isNamed(plainName)) || hosts.isMisread(host)) return ambiguousHost
-    const group = findGroup(hosts.valuesFor(host), firstSegments(target.path, depthMax))
+    const group = findByPrefix(hosts.valuesFor(host), target.path, depthMax)
     // A path may be open as received, but protected as the backend reads it.
     const other = ambiguityIndex.findConflict({ host, target, method, group })
     if (target.hasEmptySegment && !group?.routes.some(({ passesEmptySegments }) => passesEmptySegments))
@@ -184,22 +182,6 @@ function firstSegments(path: string, count: number): string {
     if (end === -1) return path
   }
   return path.slice(0, end)
-}
-
-/** @param ofHost the groups by prefix that apply to a host: those that come first win where the prefix is the same */
-function findGroup<Upstream>(
-  ofHost: readonly ReadonlyMap<string, RouteGroup<Upstream>>[],
-  path: string,
-): RouteGroup<Upstream> | undefined {
-  let prefix = path.endsWith('/') ? path.slice(0, -1) : path
-  for (;;) {
-    for (const byPrefix of ofHost) {
-      const group = byPrefix.get(prefix)
-      if (group !== undefined) return group
-    }
-    if (prefix === '') return undefined
-    prefix = prefix.slice(0, Math.max(prefix.lastIndexOf('/'), 0))
-  }
 }
 
 function allowedMethods(routes: readonly Route<unknown>[]): readonly string[] {
