@@ -1,5 +1,6 @@
 import { monotonicClock } from '#platform/time.ts'
-import { CompressionError, HpackDecoder } from '../hpack/decoder.ts'
+import { HpackDecoder } from '../hpack/decoder.ts'
+import { CompressionError } from '../hpack/tables.ts'
 import { Control, type FramedConnection } from './control.ts'
 import { BlockReader, type FieldBlock } from './field-block.ts'
 import { areTrailers } from './fields.ts'

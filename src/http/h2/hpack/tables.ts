@@ -92,3 +92,8 @@ export class DynamicTable {
     }
   }
 }
+
+/** A field block cannot be decoded, so that the two sides no longer have the same table (RFC 7541 2.2, 3.1). */
+export class CompressionError extends Error {
+  override readonly name = 'CompressionError'
+}

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { CompressionError, HpackDecoder } from '#http/h2/hpack/decoder.ts'
+import { HpackDecoder } from '#http/h2/hpack/decoder.ts'
+import { CompressionError } from '#http/h2/hpack/tables.ts'
 import { hex } from './hex.ts'
 import { rfcExamples } from './rfc-examples.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { decodeHuffman } from '#http/h2/hpack/decoder.ts'
+import { decodeHuffman } from '#http/h2/hpack/huffman.ts'
 
 /** The codes of what no header of node:http2 can have, with their lengths (RFC 7541 Appendix B), by byte. */
 const controlCodes: readonly (readonly [byte: number, code: number, bits: number])[] = [

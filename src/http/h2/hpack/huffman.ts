@@ -1,0 +1,113 @@
+import { CompressionError } from './tables.ts'
+
+/** How many bits each byte takes (RFC 7541 Appendix B). The code is canonical, so the lengths define it. */
+const codeLengths = [
+  13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 30, 28, 28, 28, 28,
+  28, 28, 28, 28, 28, 6, 10, 10, 12, 13, 6, 8, 11, 10, 10, 8, 11, 8, 6, 6, 6, 5, 5, 5, 6, 6, 6, 6, 6, 6, 6, 7,
+  8, 15, 6, 12, 10, 13, 6, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 8, 7, 8, 13, 19,
+  13, 14, 6, 15, 5, 6, 5, 6, 5, 6, 6, 6, 5, 7, 7, 6, 6, 6, 5, 6, 7, 6, 5, 5, 6, 7, 7, 7, 7, 7, 15, 11, 14, 13,
+  28, 20, 22, 20, 20, 22, 22, 22, 23, 22, 23, 23, 23, 23, 23, 24, 23, 24, 24, 22, 23, 24, 23, 23, 23, 23, 21,
+  22, 23, 22, 23, 23, 24, 22, 21, 20, 22, 22, 23, 23, 21, 23, 22, 22, 24, 21, 22, 23, 23, 21, 21, 22, 21, 23,
+  22, 23, 23, 20, 22, 22, 22, 23, 22, 22, 23, 26, 26, 20, 19, 22, 23, 22, 25, 26, 26, 26, 27, 27, 26, 24, 25,
+  19, 21, 26, 27, 27, 26, 27, 24, 21, 21, 26, 26, 28, 27, 27, 27, 20, 24, 20, 21, 22, 21, 21, 23, 22, 22, 25,
+  25, 24, 24, 26, 23, 26, 27, 26, 26, 27, 27, 27, 27, 27, 28, 27, 27, 27, 27, 27, 26,
+]
+/** The end-of-string symbol, of which only the padding may contain a part. */
+const endSymbol = 256
+const endLength = 30
+
+/** The nodes of the code's tree, two numbers each: a node (from 0), or a symbol as -1 - symbol. */
+function buildTree(): number[] {
+  const children: number[] = [Number.NaN, Number.NaN]
+  const symbols = [...codeLengths, endLength]
+    .map((length, symbol) => ({ length, symbol }))
+    .toSorted((one, other) => one.length - other.length || one.symbol - other.symbol)
+  let code = 0
+  let lengthBefore = 0
+  for (const { length, symbol } of symbols) {
+    code <<= length - lengthBefore
+    lengthBefore = length
+    let node = 0
+    for (let bit = length - 1; bit > 0; bit--) {
+      const at = 2 * node + ((code >>> bit) & 1)
+      if (Number.isNaN(children[at])) {
+        children[at] = children.length / 2
+        children.push(Number.NaN, Number.NaN)
+      }
+      node = children[at] ?? 0
+    }
+    children[2 * node + (code & 1)] = -1 - symbol
+    code++
+  }
+  return children
+}
+
+const tree = buildTree()
+
+/**
+ * The nodes where a string may end: its padding is shorter than a byte, and is the beginning of the end-of-string code,
+ * which is all ones.
+ */
+function paddingNodes(): ReadonlySet<number> {
+  const nodes = new Set([0])
+  let node = 0
+  for (let bits = 1; bits < 8; bits++) {
+    node = tree[2 * node + 1] ?? 0
+    nodes.add(node)
+  }
+  return nodes
+}
+
+const paddings = paddingNodes()
+
+// A step is what one byte of a string leads to from a node. In its bits: the next node from 0, the bytes that have ended
+// from 8 and 16, and how many these are from 24: at most two, as no code is shorter than five bits.
+const countAt = 24
+const fails = 1 << 26
+const endsHere = 1 << 27
+/** Tells a step from one that was not needed yet. */
+const isKnown = 1 << 28
+
+/** By node and byte. Few are ever needed, and the others take no memory. */
+const steps = new Int32Array(256 * 256)
+
+function stepOf(start: number, byte: number): number {
+  let node = start
+  let step = isKnown
+  let count = 0
+  for (let bit = 7; bit >= 0; bit--) {
+    const next = tree[2 * node + ((byte >>> bit) & 1)] ?? 0
+    if (next === -1 - endSymbol) step |= fails
+    else if (next < 0) step |= (-1 - next) << (8 * ++count)
+    node = Math.max(0, next)
+  }
+  return step | node | (count << countAt) | (paddings.has(node) ? endsHere : 0)
+}
+
+let decoded = Buffer.allocUnsafeSlow(4_096)
+
+/** Decodes a string (RFC 7541 5.2), as Latin-1. @throws CompressionError for a wrong padding, or an end within it */
+export function decodeHuffman(bytes: Buffer, start: number, end: number): string {
+  // The shortest code has five bits, and each step writes two bytes.
+  const lengthMax = ((end - start) * 8) / 5 + 2
+  if (decoded.length < lengthMax) decoded = Buffer.allocUnsafeSlow(2 * Math.ceil(lengthMax))
+  let length = 0
+  let step = endsHere
+  let flags = 0
+  for (let index = start; index < end; index++) {
+    const at = ((step & 0xff) << 8) | (bytes[index] ?? 0)
+    step = steps[at] ?? 0
+    if (step === 0) {
+      step = stepOf(at >>> 8, at & 0xff)
+      steps[at] = step
+    }
+    // Both in any case: that takes less time than a branch.
+    decoded[length] = (step >>> 8) & 0xff
+    decoded[length + 1] = (step >>> 16) & 0xff
+    length += (step >>> countAt) & 3
+    flags |= step
+  }
+  if ((flags & fails) !== 0) throw new CompressionError('a string contains its end')
+  if ((step & endsHere) === 0) throw new CompressionError('a string is padded wrongly')
+  return decoded.toString('latin1', 0, length)
+}
