@@ -37,10 +37,20 @@ export interface FramedConnection extends StreamConnection<FrameStream> {
   readonly pings: Pings
 }
 
+/** The fields of a head. */
+export interface FieldList {
+  /** Name, value, name, value, as received. */
+  readonly fields: string[]
+  /** Whether they did not exceed `headSizeMax`: if they did, only the beginning is here. */
+  readonly isWhole: boolean
+  /** Whether all are usual ones (see isUsualField), and have values that fields may have. */
+  readonly areUsual: boolean
+}
+
 /** What the owner of a connection is told. */
 export interface ConnectionEvents {
-  /** The peer opens a stream. @param isWhole whether the fields did not exceed `headSizeMax` */
-  onStream(stream: FrameStream, fields: string[], isWhole: boolean, isLast: boolean): void
+  /** The peer opens a stream. */
+  onStream(stream: FrameStream, list: FieldList, isLast: boolean): void
   /** The peer has sent its settings, or changed them. */
   onSettings(streamsMax: number): void
   /** Streams above the last one were not processed (RFC 9113 6.8). */

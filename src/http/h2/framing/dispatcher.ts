@@ -1,9 +1,9 @@
 import { monotonicClock } from '#platform/time.ts'
 import { HpackDecoder } from '../hpack/decoder.ts'
 import { CompressionError } from '../hpack/tables.ts'
-import { Control, type FramedConnection } from './control.ts'
+import { Control, type FieldList, type FramedConnection } from './control.ts'
 import { BlockReader, type FieldBlock } from './field-block.ts'
-import { areTrailers } from './fields.ts'
+import { areTrailers, isUsualField } from './fields.ts'
 import { type FrameEvents, FrameReader } from './frame-reader.ts'
 import { FrameStream } from './frame-stream.ts'
 import { Preface } from './preface.ts'
@@ -14,7 +14,7 @@ export class FrameDispatcher implements FrameEvents {
   readonly #connection: FramedConnection
   readonly #frames = new FrameReader(this)
   readonly #blocks: BlockReader
-  readonly #decoder = new HpackDecoder()
+  readonly #decoder = new HpackDecoder(isUsualField)
   readonly #control: Control
   /** undefined = it has been read, or the peer is a server, which sends none. */
   #preface: Preface | undefined
@@ -116,26 +116,27 @@ export class FrameDispatcher implements FrameEvents {
     if (block === undefined) return
     const { streamId, isLast } = block
     this.messageBytes += frameHeadBytes + block.bytes.length
-    const fields: string[] = []
     // Decoded in any case, as both sides have to keep the same table.
-    const isWhole = this.#decode(block.bytes, fields)
+    const list = this.#decode(block.bytes)
     const stream = this.#connection.streams.get(streamId)
-    if (stream !== undefined) this.#onFurtherBlock(stream, fields, isWhole, isLast)
+    if (stream !== undefined) this.#onFurtherBlock(stream, list, isLast)
     else if (!this.#connection.options.isServer || streamId <= this.#connection.closedStreams.lastPeerId)
       this.#onClosedBlock(streamId)
-    else this.#onNewStream(streamId, fields, isWhole, isLast)
+    else this.#onNewStream(streamId, list, isLast)
   }
 
-  #decode(bytes: Buffer, fields: string[]): boolean {
+  #decode(bytes: Buffer): FieldList {
+    const fields: string[] = []
     try {
-      return this.#decoder.decode(bytes, fields, this.#connection.options.headSizeMax())
+      const isWhole = this.#decoder.decode(bytes, fields, this.#connection.options.headSizeMax())
+      return { fields, isWhole, areUsual: this.#decoder.areUsual }
     } catch (error) {
       if (!(error instanceof CompressionError)) throw error
       throw new ConnectionError(errorCode.compressionError, error.message)
     }
   }
 
-  #onNewStream(streamId: number, fields: string[], isWhole: boolean, isLast: boolean): void {
+  #onNewStream(streamId: number, list: FieldList, isLast: boolean): void {
     if (streamId % 2 === 0) throw protocolError('a client opens a server stream')
     const connection = this.#connection
     connection.closedStreams.open(streamId)
@@ -148,11 +149,11 @@ export class FrameDispatcher implements FrameEvents {
     const stream = new FrameStream(connection, streamId, this.#control.peerWindow)
     connection.streams.add(stream)
     if (isLast) stream.body.skip()
-    connection.events.onStream(stream, fields, isWhole, isLast)
+    connection.events.onStream(stream, list, isLast)
   }
 
   /** Handles a response, or trailers. */
-  #onFurtherBlock(stream: FrameStream, fields: string[], isWhole: boolean, isLast: boolean): void {
+  #onFurtherBlock(stream: FrameStream, { fields, isWhole }: FieldList, isLast: boolean): void {
     if (stream.body.hasEnded) stream.refuse(errorCode.streamClosed)
     else if (stream.awaitsHead) {
       stream.events?.onHead?.(fields, isWhole, isLast)

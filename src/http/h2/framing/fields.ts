@@ -14,6 +14,19 @@ const connectionFields = new Set([
 ])
 
 /**
+ * Whether a field needs no further check but that of its place, if its value is one that any field may have.
+ */
+export function isUsualField(name: string, value: string): boolean {
+  if (connectionFields.has(name) || (name === 'te' && value !== 'trailers')) return false
+  const isPseudo = name[0] === ':'
+  for (let index = isPseudo ? 1 : 0; index < name.length; index++) {
+    const code = name.charCodeAt(index)
+    if (tokenCharacters[code] !== 1 || isCapital(code)) return false
+  }
+  return name !== ''
+}
+
+/**
  * Checks a field that is not a pseudo-header field (RFC 9113 8.2).
  * @throws MalformedStream for what breaks the rules of HTTP/2 itself
  * @throws MalformedMessage for other characters
@@ -26,14 +39,23 @@ export function checkField(name: string, value: string): void {
 }
 
 function checkName(name: string): void {
-  if (name[0] === ':') throw new MalformedStream(`${name} comes after other fields`)
+  checkPlace(name)
   for (let index = 0; index < name.length; index++) {
     const code = name.charCodeAt(index)
-    if (code >= 0x41 && code <= 0x5a) throw new MalformedStream('the name of a field is not in lower case')
+    if (isCapital(code)) throw new MalformedStream('the name of a field is not in lower case')
     if (tokenCharacters[code] !== 1)
       throw new MalformedMessage('field-line', 'must have a name that is a token')
   }
   if (name === '') throw new MalformedMessage('field-line', 'must have a name')
+}
+
+function isCapital(code: number): boolean {
+  return code >= 0x41 && code <= 0x5a
+}
+
+/** Of a field after the pseudo-header fields. @throws MalformedStream if it is one of these (RFC 9113 8.3) */
+export function checkPlace(name: string): void {
+  if (name[0] === ':') throw new MalformedStream(`${name} comes after other fields`)
 }
 
 /** @throws MalformedMessage */

@@ -1,4 +1,5 @@
-import { decodeHuffman } from './huffman.ts'
+import { isSpace, valueCharacters } from '../../message/characters.ts'
+import { decoded, decodeHuffman } from './huffman.ts'
 import {
   CompressionError,
   DynamicTable,
@@ -11,14 +12,30 @@ import {
 /** Larger integers are of no use in a field block (RFC 7541 5.1 lets a decoder limit them). */
 const integerMax = 0xff_ffff
 
+/** Whether a field is one that most have: with `hasPlainText`, nothing more needs to be checked. */
+type IsUsual = (name: string, value: string) => boolean
+
 /** Decodes all field blocks of one direction of a connection, in their order (RFC 7541). */
 export class HpackDecoder {
   readonly #table = new DynamicTable()
+  readonly #isUsual: IsUsual
   #block: Buffer = Buffer.alloc(0)
   #at = 0
   #fields: string[] = []
   /** The remaining size for fields; negative = it is exceeded. */
   #room = 0
+  /** Whether the string that was read last is one that any value may be (RFC 9110 5.5). */
+  #isValue = false
+  /**
+   * Whether all fields of the last list are usual ones, and have values that any field may have; if not, each has to be
+   * checked. It is found out once for each entry of the table.
+   */
+  areUsual = true
+
+  /** @param isUsual default: none is */
+  constructor(isUsual: IsUsual = () => false) {
+    this.#isUsual = isUsual
+  }
 
   /**
    * @param fields gets name, value, name, value, in Latin-1
@@ -31,6 +48,7 @@ export class HpackDecoder {
     this.#at = 0
     this.#fields = fields
     this.#room = sizeMax
+    this.areUsual = true
     let isFirst = true
     while (this.#at < block.length) {
       const first = block[this.#at] ?? 0
@@ -54,19 +72,24 @@ export class HpackDecoder {
   #readIndexed(): void {
     const index = this.#readInteger(0x7f)
     const name = this.#nameAt(index)
-    if (index <= staticIndexMax) this.#add(name, staticTable[2 * index - 1] ?? '')
-    else this.#add(name, this.#table.valueAt(index - staticIndexMax - 1))
+    const age = index - staticIndexMax - 1
+    if (age < 0) {
+      const value = staticTable[2 * index - 1] ?? ''
+      this.#add(name, value, this.#isUsual(name, value))
+    } else this.#add(name, this.#table.valueAt(age), this.#table.isUsualAt(age))
   }
 
   #readLiteral(isKept: boolean): void {
     const index = this.#readInteger(isKept ? 0x3f : 0x0f)
     const name = index === 0 ? this.#readString() : this.#nameAt(index)
     const value = this.#readString()
-    if (isKept) this.#table.add(name, value)
-    this.#add(name, value)
+    const isUsual = this.#isValue && this.#isUsual(name, value)
+    if (isKept) this.#table.add(name, value, isUsual)
+    this.#add(name, value, isUsual)
   }
 
-  #add(name: string, value: string): void {
+  #add(name: string, value: string, isUsual: boolean): void {
+    if (!isUsual) this.areUsual = false
     this.#room -= entrySize(name, value)
     if (this.#room >= 0) this.#fields.push(name, value)
   }
@@ -107,6 +130,20 @@ export class HpackDecoder {
     const end = start + length
     if (end > this.#block.length) throw new CompressionError('a field block is cut off')
     this.#at = end
-    return isHuffman ? decodeHuffman(this.#block, start, end) : this.#block.toString('latin1', start, end)
+    if (!isHuffman) return this.#textOf(this.#block, start, end)
+    const decodedBytes = decodeHuffman(this.#block, start, end)
+    return this.#textOf(decoded.bytes, 0, decodedBytes)
   }
+
+  #textOf(bytes: Buffer, start: number, end: number): string {
+    this.#isValue = isValue(bytes, start, end)
+    return bytes.toString('latin1', start, end)
+  }
+}
+
+/** Whether a field may have this value: no control characters, and no space around it (RFC 9110 5.5). */
+function isValue(bytes: Buffer, start: number, end: number): boolean {
+  if (start === end) return true
+  for (let index = start; index < end; index++) if (valueCharacters[bytes[index] ?? 0] !== 1) return false
+  return !isSpace(bytes[start]) && !isSpace(bytes[end - 1])
 }

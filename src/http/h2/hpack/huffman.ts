@@ -60,8 +60,8 @@ function paddingNodes(): ReadonlySet<number> {
 
 const paddings = paddingNodes()
 
-// A step is what one byte of a string leads to from a node. In its bits: the next node from 0, the bytes that have ended
-// from 8 and 16, and how many these are from 24: at most two, as no code is shorter than five bits.
+// A step is what one byte of a string leads to from a node. In its bits: the next node from 0, the bytes that have
+// ended from 8 and 16, and how many these are from 24: at most two, as no code is shorter than five bits.
 const countAt = 24
 const fails = 1 << 26
 const endsHere = 1 << 27
@@ -84,13 +84,19 @@ function stepOf(start: number, byte: number): number {
   return step | node | (count << countAt) | (paddings.has(node) ? endsHere : 0)
 }
 
-let decoded = Buffer.allocUnsafeSlow(4_096)
+/** What was decoded last, from its start on. */
+export const decoded = { bytes: Buffer.allocUnsafeSlow(4_096) }
 
-/** Decodes a string (RFC 7541 5.2), as Latin-1. @throws CompressionError for a wrong padding, or an end within it */
-export function decodeHuffman(bytes: Buffer, start: number, end: number): string {
+/**
+ * Decodes a string (RFC 7541 5.2) to `decoded`.
+ * @returns its length in bytes
+ * @throws CompressionError for a wrong padding, or an end within it
+ */
+export function decodeHuffman(bytes: Buffer, start: number, end: number): number {
   // The shortest code has five bits, and each step writes two bytes.
   const lengthMax = ((end - start) * 8) / 5 + 2
-  if (decoded.length < lengthMax) decoded = Buffer.allocUnsafeSlow(2 * Math.ceil(lengthMax))
+  if (decoded.bytes.length < lengthMax) decoded.bytes = Buffer.allocUnsafeSlow(2 * Math.ceil(lengthMax))
+  const { bytes: out } = decoded
   let length = 0
   let step = endsHere
   let flags = 0
@@ -102,12 +108,12 @@ export function decodeHuffman(bytes: Buffer, start: number, end: number): string
       steps[at] = step
     }
     // Both in any case: that takes less time than a branch.
-    decoded[length] = (step >>> 8) & 0xff
-    decoded[length + 1] = (step >>> 16) & 0xff
+    out[length] = (step >>> 8) & 0xff
+    out[length + 1] = (step >>> 16) & 0xff
     length += (step >>> countAt) & 3
     flags |= step
   }
   if ((flags & fails) !== 0) throw new CompressionError('a string contains its end')
   if ((step & endsHere) === 0) throw new CompressionError('a string is padded wrongly')
-  return decoded.toString('latin1', 0, length)
+  return length
 }

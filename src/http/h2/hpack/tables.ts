@@ -42,6 +42,7 @@ export function entrySize(name: string, value: string): number {
 export class DynamicTable {
   readonly #names: string[] = []
   readonly #values: string[] = []
+  readonly #areUsual: boolean[] = []
   /** How many entries have ever been added, which is the number of the latest. */
   added = 0
   #evicted = 0
@@ -58,7 +59,8 @@ export class DynamicTable {
     this.#evictTo(size)
   }
 
-  add(name: string, value: string): void {
+  /** @param isUsual what `isUsualAt` is to return */
+  add(name: string, value: string, isUsual = false): void {
     const size = entrySize(name, value)
     this.#evictTo(this.sizeMax - size)
     // An entry that is larger than the table empties it (RFC 7541 4.4).
@@ -66,6 +68,7 @@ export class DynamicTable {
     const place = this.added++ % places
     this.#names[place] = name
     this.#values[place] = value
+    this.#areUsual[place] = isUsual
     this.#size += size
   }
 
@@ -76,6 +79,10 @@ export class DynamicTable {
 
   valueAt(age: number): string {
     return this.#values[(this.added - 1 - age) % places] ?? ''
+  }
+
+  isUsualAt(age: number): boolean {
+    return this.#areUsual[(this.added - 1 - age) % places] === true
   }
 
   /** How many entries are newer than one; undefined = it has been evicted. @param number see `added` */

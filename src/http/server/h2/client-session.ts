@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
 import type { ExchangeOptions, OpenConnection } from '../../client-exchange.ts'
+import type { FieldList } from '../../h2/framing/control.ts'
 import { FrameConnection } from '../../h2/framing/frame-connection.ts'
 import type { FrameStream } from '../../h2/framing/frame-stream.ts'
 import {
@@ -118,15 +119,16 @@ class ClientSession implements OpenConnection, StreamOwner {
     this.#drain ??= new SessionDrain(this.#connection, withinMs)
   }
 
-  readonly #onStream = (stream: FrameStream, fields: string[], isWhole: boolean, isLast: boolean): void => {
+  readonly #onStream = (stream: FrameStream, list: FieldList, isLast: boolean): void => {
     const { options } = this
+    const { fields } = list
     const exchange = new ClientStream(stream, this)
     if (options.isDraining()) this.startDrain(Number.POSITIVE_INFINITY)
     try {
-      if (!isWhole) throw new HeadTooLarge()
+      if (!list.isWhole) throw new HeadTooLarge()
       assertHeadSize(fields, options.headBytesMax)
       this.#assertScheme(fields)
-      exchange.begin(readRequestHead(fields, isLast, options.names()))
+      exchange.begin(readRequestHead(list, isLast, options.names()))
     } catch (error) {
       if (error instanceof MalformedStream) {
         stream.refuse(errorCode.protocolError)

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { checkField, checkValue } from '../../h2/framing/fields.ts'
+import type { FieldList } from '../../h2/framing/control.ts'
+import { checkField, checkPlace, checkValue } from '../../h2/framing/fields.ts'
 import { MalformedStream } from '../../h2/framing/protocol.ts'
 import { isToken } from '../../message/characters.ts'
 import type { NameTable } from '../../message/name-table.ts'
@@ -16,13 +17,16 @@ const supersededFields = new Set(['sec-websocket-key', 'sec-websocket-accept'])
  * A request head in the form of HTTP/1.1, so that the same code decides about routes, credentials and identity:
  * `:authority` is Host, the crumbs of Cookie are one field (RFC 9113 8.2.3), and the WebSocket handshake of RFC 8441 is
  * an upgrade.
- * @param raw name, value, name, value, as received
  * @param isEnded whether no body follows
  * @param names marks the fields
  * @throws MalformedStream for what breaks the rules of HTTP/2 itself: only the stream can be reset
  * @throws MalformedMessage
  */
-export function readRequestHead(raw: readonly string[], isEnded: boolean, names: NameTable): DecodedHead {
+export function readRequestHead(
+  { fields: raw, areUsual }: Pick<FieldList, 'fields' | 'areUsual'>,
+  isEnded: boolean,
+  names: NameTable,
+): DecodedHead {
   const { pseudo, end } = readPseudoFields(raw)
   const rawHeaders: string[] = ['Host', '']
   let host: string | undefined
@@ -32,7 +36,8 @@ export function readRequestHead(raw: readonly string[], isEnded: boolean, names:
   for (let index = end; index + 1 < raw.length; index += 2) {
     const name = raw[index] ?? ''
     const value = raw[index + 1] ?? ''
-    checkField(name, value)
+    if (areUsual) checkPlace(name)
+    else checkField(name, value)
     switch (name) {
       case 'host':
         if (host !== undefined && host !== value) throw new MalformedMessage('Host', 'must be sent only once')

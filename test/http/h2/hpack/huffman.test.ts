@@ -1,5 +1,5 @@
 import t from 'tap'
-import { decodeHuffman } from '#http/h2/hpack/huffman.ts'
+import { decoded, decodeHuffman } from '#http/h2/hpack/huffman.ts'
 
 /** The codes of what no header of node:http2 can have, with their lengths (RFC 7541 Appendix B), by byte. */
 const controlCodes: readonly (readonly [byte: number, code: number, bits: number])[] = [
@@ -26,6 +26,11 @@ function bytesOf(bits: string): Buffer {
   return Buffer.from(padded.match(/.{8}/g)?.map((byte) => Number.parseInt(byte, 2)) ?? [])
 }
 
+function textOf(bytes: Buffer, start: number, end: number): string {
+  const length = decodeHuffman(bytes, start, end)
+  return decoded.bytes.toString('latin1', 0, length)
+}
+
 t.test('control characters in Huffman code are read, at any place of a byte', async (t) => {
   t.equal(controlCodes.length, 33)
   for (const [byte, code, length] of controlCodes) {
@@ -34,7 +39,7 @@ t.test('control characters in Huffman code are read, at any place of a byte', as
     for (let zeros = 0; zeros < 8; zeros++) {
       const bytes = bytesOf('00000'.repeat(zeros) + bits + bits)
       const text = '0'.repeat(zeros) + String.fromCharCode(byte, byte)
-      if (decodeHuffman(bytes, 0, bytes.length) !== text) t.fail(`${byte} after ${zeros} times 0`)
+      if (textOf(bytes, 0, bytes.length) !== text) t.fail(`${byte} after ${zeros} times 0`)
     }
   }
 })
@@ -44,6 +49,6 @@ t.test('a long text in Huffman code is read whole, and only between its bounds',
   const bytes = Buffer.alloc(50_002, 0)
   bytes[0] = 0xff
   bytes[50_001] = 0xff
-  t.equal(decodeHuffman(bytes, 1, 50_001), '0'.repeat(80_000))
-  t.equal(decodeHuffman(bytes, 1, 1), '')
+  t.equal(textOf(bytes, 1, 50_001), '0'.repeat(80_000))
+  t.equal(textOf(bytes, 1, 1), '')
 })
