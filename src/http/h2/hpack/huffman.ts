@@ -42,13 +42,39 @@ function buildTree(): number[] {
   return children
 }
 
-const tree = buildTree()
+const emits = 0x10000
+const fails = 0x20000
+const endsHere = 0x40000
+
+/**
+ * The result of four bits, for each node: the next node in the bits from 0, the byte in the bits from 8 if one ends (at
+ * most one, as no code is shorter than five bits), and flags.
+ */
+function buildSteps(): Int32Array {
+  const tree = buildTree()
+  const paddings = paddingNodes(tree)
+  const steps = new Int32Array(16 * (tree.length / 2))
+  for (let start = 0; start < tree.length / 2; start++) {
+    for (let bits = 0; bits < 16; bits++) {
+      let node = start
+      let step = 0
+      for (let bit = 3; bit >= 0; bit--) {
+        const next = tree[2 * node + ((bits >>> bit) & 1)] ?? 0
+        if (next === -1 - endSymbol) step |= fails
+        else if (next < 0) step |= emits | ((-1 - next) << 8)
+        node = Math.max(0, next)
+      }
+      steps[16 * start + bits] = step | node | (paddings.has(node) ? endsHere : 0)
+    }
+  }
+  return steps
+}
 
 /**
  * The nodes where a string may end: its padding is shorter than a byte, and is the beginning of the end-of-string code,
  * which is all ones.
  */
-function paddingNodes(): ReadonlySet<number> {
+function paddingNodes(tree: readonly number[]): Set<number> {
   const nodes = new Set([0])
   let node = 0
   for (let bits = 1; bits < 8; bits++) {
@@ -58,32 +84,7 @@ function paddingNodes(): ReadonlySet<number> {
   return nodes
 }
 
-const paddings = paddingNodes()
-
-// A step is what one byte of a string leads to from a node. In its bits: the next node from 0, the bytes that have
-// ended from 8 and 16, and how many these are from 24: at most two, as no code is shorter than five bits.
-const countAt = 24
-const fails = 1 << 26
-const endsHere = 1 << 27
-/** Tells a step from one that was not needed yet. */
-const isKnown = 1 << 28
-
-/** By node and byte. Few are ever needed, and the others take no memory. */
-const steps = new Int32Array(256 * 256)
-
-function stepOf(start: number, byte: number): number {
-  let node = start
-  let step = isKnown
-  let count = 0
-  for (let bit = 7; bit >= 0; bit--) {
-    const next = tree[2 * node + ((byte >>> bit) & 1)] ?? 0
-    if (next === -1 - endSymbol) step |= fails
-    else if (next < 0) step |= (-1 - next) << (8 * ++count)
-    node = Math.max(0, next)
-  }
-  return step | node | (count << countAt) | (paddings.has(node) ? endsHere : 0)
-}
-
+const steps = buildSteps()
 /** What was decoded last, from its start on. */
 export const decoded = { bytes: Buffer.allocUnsafeSlow(4_096) }
 
@@ -93,27 +94,22 @@ export const decoded = { bytes: Buffer.allocUnsafeSlow(4_096) }
  * @throws CompressionError for a wrong padding, or an end within it
  */
 export function decodeHuffman(bytes: Buffer, start: number, end: number): number {
-  // The shortest code has five bits, and each step writes two bytes.
-  const lengthMax = ((end - start) * 8) / 5 + 2
+  // The shortest code has five bits.
+  const lengthMax = ((end - start) * 8) / 5 + 1
   if (decoded.bytes.length < lengthMax) decoded.bytes = Buffer.allocUnsafeSlow(2 * Math.ceil(lengthMax))
   const { bytes: out } = decoded
   let length = 0
-  let step = endsHere
-  let flags = 0
+  let node = 0
+  let state = endsHere
   for (let index = start; index < end; index++) {
-    const at = ((step & 0xff) << 8) | (bytes[index] ?? 0)
-    step = steps[at] ?? 0
-    if (step === 0) {
-      step = stepOf(at >>> 8, at & 0xff)
-      steps[at] = step
-    }
-    // Both in any case: that takes less time than a branch.
-    out[length] = (step >>> 8) & 0xff
-    out[length + 1] = (step >>> 16) & 0xff
-    length += (step >>> countAt) & 3
-    flags |= step
+    const byte = bytes[index] ?? 0
+    const high = steps[16 * node + (byte >>> 4)] ?? fails
+    if ((high & emits) !== 0) out[length++] = (high >>> 8) & 0xff
+    state = steps[16 * (high & 0xff) + (byte & 15)] ?? fails
+    if ((state & emits) !== 0) out[length++] = (state >>> 8) & 0xff
+    node = state & 0xff
+    if (((high | state) & fails) !== 0) throw new CompressionError('a string contains its end')
   }
-  if ((flags & fails) !== 0) throw new CompressionError('a string contains its end')
-  if ((step & endsHere) === 0) throw new CompressionError('a string is padded wrongly')
+  if ((state & endsHere) === 0) throw new CompressionError('a string is padded wrongly')
   return length
 }
