@@ -1,4 +1,5 @@
 import { createTokens } from './client-tokens.ts'
+import { toHttpUrl } from './http-url.ts'
 
 // Entry point `@gatehouse-proxy/gateway/client`.
 export { ClientError } from './client-tokens.ts'
@@ -8,7 +9,7 @@ export interface ClientOptions {
   readonly baseUrl: string | URL
   /**
    * `secretKey` alone: sent with every request. Both keys: exchanged for tokens, which are refreshed. None: a browser,
-   * which gets tokens by the HttpOnly cookie of a session.
+   * which gets tokens by the HttpOnly cookie of a session. One that is there must be a key: undefined is an error.
    */
   readonly secretKey?: string
   readonly apiKey?: string
@@ -36,12 +37,14 @@ export interface GatehouseClient {
 /** The codes of a 401 after which a new token helps. */
 const staleCodes: ReadonlySet<unknown> = new Set(['token-expired', 'token-revoked', 'session-revoked'])
 
+/** @throws TypeError for options that cannot be meant, as those of an unset variable */
 export function createClient(options: ClientOptions): GatehouseClient {
   const { secretKey, apiKey, clock = Date.now } = options
   // Called as a plain function, as browsers refuse to call it as a method of another object.
   const send: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init))
-  if (!URL.canParse(options.baseUrl)) throw new TypeError('baseUrl must be a URL')
-  const baseUrl = new URL(options.baseUrl)
+  const baseUrl = toHttpUrl(options.baseUrl, 'baseUrl')
+  checkKey(options, 'secretKey')
+  checkKey(options, 'apiKey')
   if (secretKey === undefined && apiKey !== undefined) throw new TypeError('apiKey needs secretKey')
   if (secretKey !== undefined && apiKey === undefined) return createKeyClient(baseUrl, secretKey, send)
   const tokens = createTokens({
@@ -79,6 +82,14 @@ export function createClient(options: ClientOptions): GatehouseClient {
       return send(setHeader(spare, 'Authorization', `Bearer ${other}`))
     },
   }
+}
+
+/** In JavaScript a key may be undefined: then the client would authenticate in another way than its caller means. */
+function checkKey(options: ClientOptions, name: 'secretKey' | 'apiKey'): void {
+  if (!(name in options)) return
+  const key: unknown = options[name]
+  if (typeof key !== 'string' || key === '' || key.trim() !== key)
+    throw new TypeError(`${name} is given, so it must be a key, without white space around it`)
 }
 
 function createKeyClient(baseUrl: URL, secretKey: string, send: typeof fetch): GatehouseClient {

@@ -256,8 +256,19 @@ t.test('a refused token is not used again where no other can be got', async (t) 
 
 t.test('what is no base URL is refused by name, such as an unset variable', (t) => {
   // The cast stands for JavaScript, which knows no types.
-  for (const baseUrl of [undefined, '', '/api'] as string[])
-    t.throws(() => createClient({ baseUrl }), { name: 'TypeError', message: 'baseUrl must be a URL' })
+  for (const baseUrl of [undefined, '', '/api', 'localhost:8080', 'ftp://localhost'] as string[])
+    t.throws(() => createClient({ baseUrl }), { name: 'TypeError', message: /^baseUrl must be a URL/ })
+  t.end()
+})
+
+t.test('a key that is given but is none is refused by name, not taken for a sign-in by cookie', (t) => {
+  const baseUrl = 'https://api.example.com'
+  for (const key of [undefined, null, '', 5, 'gate_sk_x\n'])
+    for (const name of ['secretKey', 'apiKey']) {
+      // The cast stands for JavaScript, which knows no types.
+      const options = { baseUrl, secretKey: 'gate_sk_x', apiKey: 'gate_ak_x', [name]: key } as ClientOptions
+      t.throws(() => createClient(options), { name: 'TypeError', message: new RegExp(`^${name} is given`) })
+    }
   t.end()
 })
 
