@@ -18,7 +18,7 @@ export interface VerifierOptions extends KeySetOptions {
   /** `identity.assertion.header`; default: `X-Gatehouse-Assertion`. */
   readonly header?: string
   /** Accepted algorithms; default: ES256, RS256 and EdDSA. Symmetric ones and `none` never are. */
-  readonly algorithms?: readonly ('ES256' | 'RS256' | 'EdDSA')[]
+  readonly algorithms?: readonly (typeof algorithmsKnown)[number][]
   /** How far clocks may differ, in seconds, 0 or more; default: 5. */
   readonly clockToleranceS?: number
   /** Follows what the gateway revokes; absent = an assertion counts until it expires. */
@@ -54,6 +54,8 @@ export interface Verifier {
   close(): void
 }
 
+/** What the gateway signs with and publishes the keys of. */
+const algorithmsKnown = ['ES256', 'RS256', 'EdDSA'] as const
 /** `typ` of assertions, which an access token does not have. */
 const assertionType = 'gatehouse-assertion+jwt'
 const requiredClaims = ['iss', 'aud', 'sub', 'role', 'scheme', 'iat', 'exp']
@@ -66,10 +68,14 @@ const lengthMax = 8_192
  */
 export function createVerifier(options: VerifierOptions): Verifier {
   const { issuer, audience, header = 'X-Gatehouse-Assertion', clock = Date.now } = options
-  const { algorithms = ['ES256', 'RS256', 'EdDSA'], clockToleranceS = 5 } = options
+  const { algorithms = algorithmsKnown, clockToleranceS = 5 } = options
   // In JavaScript either may be undefined, for example from an unset variable: then it would not be checked at all.
   if (!issuer || !audience) throw new TypeError('issuer and audience must be set')
-  if (!(clockToleranceS >= 0)) throw new TypeError('clockToleranceS must be 0 or more')
+  if (!(Number.isFinite(clockToleranceS) && clockToleranceS >= 0))
+    throw new TypeError('clockToleranceS must be a number, 0 or more')
+  // A text is not a list, and of another algorithm there is no key: every assertion would be refused.
+  if (!isListOf(algorithmsKnown, algorithms))
+    throw new TypeError(`algorithms must be a list of some of ${algorithmsKnown.join(', ')}`)
   const keySet = createKeySet(options)
   const revocations =
     options.revocations &&
@@ -103,6 +109,10 @@ export function createVerifier(options: VerifierOptions): Verifier {
   }
 
   return { header, verify, assertNotRevoked, close: () => revocations?.close() }
+}
+
+function isListOf(known: readonly unknown[], given: unknown): boolean {
+  return Array.isArray(given) && given.length > 0 && given.every((value) => known.includes(value))
 }
 
 /** @param latestS an assertion issued after this time is from the future */

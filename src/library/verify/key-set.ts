@@ -1,4 +1,5 @@
 import { createRemoteJWKSet, errors, type JWTVerifyGetKey } from 'jose'
+import { toHttpUrl } from '../http-url.ts'
 import { AssertionError } from './assertion-error.ts'
 
 /** The keys of a gateway. */
@@ -40,9 +41,8 @@ export function createKeySet(options: KeySetOptions): KeySet {
     timeoutMs = 5_000,
     clock = Date.now,
   } = options
-  if (!URL.canParse(jwksUrl)) throw new TypeError('jwksUrl must be a URL')
   // Never expires by itself, so that an outage of the gateway is not one of the backend.
-  const remote = createRemoteJWKSet(new URL(jwksUrl), {
+  const remote = createRemoteJWKSet(toHttpUrl(jwksUrl, 'jwksUrl'), {
     cacheMaxAge: Number.POSITIVE_INFINITY,
     cooldownDuration: cooldownMs,
     timeoutDuration: timeoutMs,

@@ -1,3 +1,4 @@
+import { toHttpUrl } from '../http-url.ts'
 import { AssertionError } from './assertion-error.ts'
 import type { KeySet } from './key-set.ts'
 import {
@@ -61,7 +62,6 @@ const never: Moment = { now: Number.NEGATIVE_INFINITY, time: Number.NEGATIVE_INF
 /** Follows the revocations of a gateway from the first use on, over one connection at a time. */
 export function createRevocations(options: FollowOptions): Revocations {
   const {
-    url,
     headers,
     onUnknown = 'refuse',
     maxSilenceMs = 1_000,
@@ -72,7 +72,11 @@ export function createRevocations(options: FollowOptions): Revocations {
     clock,
     fetch: send = fetch,
   } = options
-  if (!(maxSilenceMs >= 500)) throw new TypeError('maxSilenceMs must be 500 or more')
+  const url = toHttpUrl(options.url, 'revocations.url')
+  for (const [name, value] of Object.entries(headers))
+    if (!value) throw new TypeError(`revocations.headers.${name} must be set`)
+  if (!(Number.isFinite(maxSilenceMs) && maxSilenceMs >= 500))
+    throw new TypeError('revocations.maxSilenceMs must be a number, 500 or more')
   const closing = new AbortController()
   /** What ends the pauses of requests early. */
   const waiting = new Set<() => void>()
@@ -80,6 +84,8 @@ export function createRevocations(options: FollowOptions): Revocations {
   /** Until when `known` is complete enough. */
   let currentUntil = never
   let state: 'current' | 'unknown' = 'unknown'
+  /** Why the last connection failed; undefined = it did not. */
+  let failure: unknown
   /** Until when requests wait for it to become known. */
   let waitUntil = Number.NEGATIVE_INFINITY
   let isStarted = false
@@ -116,8 +122,11 @@ export function createRevocations(options: FollowOptions): Revocations {
     while (!closing.signal.aborted) {
       await readConnection(() => {
         pauseMs = firstPauseMs
+        failure = undefined
       }).catch((error: unknown) => {
-        if (!closing.signal.aborted) onError?.(error)
+        if (closing.signal.aborted) return
+        failure = error
+        onError?.(error)
       })
       await pause(pauseMs * (0.5 + Math.random() / 2), closing.signal)
       pauseMs = Math.min(pauseMs * 2, pauseMsMax)
@@ -194,7 +203,7 @@ export function createRevocations(options: FollowOptions): Revocations {
     const verdict = known?.verdict(claims) ?? 'unknown'
     if (verdict === 'revoked') throw new AssertionError('revoked')
     if (onUnknown === 'refuse' && (verdict === 'unknown' || !isCurrent()))
-      throw new AssertionError('revocations-unknown')
+      throw new AssertionError('revocations-unknown', failure)
   }
 
   return {

@@ -179,6 +179,7 @@ t.test('a connection that failed is followed by another within 5 s, and ever lat
     work.name === 'end' ? Math.round(ms ?? 0) : [],
   )
   t.strictSame(waited.slice(0, 8), [100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000])
+  await t.rejects(verifier.assertNotRevoked({}), { cause: { message: 'fetch failed' } }, 'it says why')
 })
 
 t.test('readers follow a reload and a new signing key, and hold up no shutdown', async (t) => {

@@ -192,16 +192,34 @@ t.test('without keys nothing is decided', async (t) => {
 })
 
 t.test(
-  'options that would accept the assertions of others are refused, as unset variables would be',
+  'options that would accept the assertions of others, or none, are refused, as unset variables would be',
   async (t) => {
     const right = { jwksUrl: 'https://gw/.well-known/jwks.json', issuer: 'https://gw', audience: 'orders' }
     // The cast stands for JavaScript, which knows no types.
-    for (const [name, message] of [
-      ['issuer', 'issuer and audience must be set'],
-      ['audience', 'issuer and audience must be set'],
-      ['jwksUrl', 'jwksUrl must be a URL'],
+    const feed = { url: 'https://gw/api/v1/revocations', headers: { SecretKey: 'gate_sk_x' } }
+    for (const [name, message, values] of [
+      ['issuer', 'issuer and audience must be set', [undefined, null, '']],
+      ['audience', 'issuer and audience must be set', [undefined, null, '']],
+      ['jwksUrl', /^jwksUrl must be a URL/, [undefined, null, '', 'localhost:8080/jwks']],
+      ['algorithms', /^algorithms must be a list/, ['ES256', [], ['HS256'], null]],
+      ['clockToleranceS', /^clockToleranceS must be/, ['5', -1, Number.NaN, Number.POSITIVE_INFINITY]],
+      [
+        'revocations',
+        /^revocations\.url must be a URL/,
+        [undefined, '/api/v1/revocations', 'gw:8080'].map((url) => ({ ...feed, url })),
+      ],
+      [
+        'revocations',
+        /^revocations\.headers\.SecretKey must be set/,
+        [undefined, ''].map((key) => ({ ...feed, headers: { SecretKey: key } })),
+      ],
+      [
+        'revocations',
+        /^revocations\.maxSilenceMs must be/,
+        ['1000', 499].map((maxSilenceMs) => ({ ...feed, maxSilenceMs })),
+      ],
     ] as const)
-      for (const value of [undefined, null, ''])
+      for (const value of values)
         t.throws(() => createVerifier({ ...right, [name]: value } as VerifierOptions), {
           name: 'TypeError',
           message,
