@@ -14,6 +14,7 @@ interface Panel {
 
 interface Alert {
   readonly alert: string
+  readonly labels: { readonly severity: string }
   readonly expr: string
   readonly annotations: { readonly summary: string }
 }
@@ -94,6 +95,16 @@ t.test('every metric of the gateway is on the dashboard', async (t) => {
   t.strictSame(
     own.filter((name) => !shown.some((metric) => metric.replace(/_(?:bucket|count)$/, '') === name)),
     [],
+  )
+})
+
+t.test('the manual says of every alert, in their order, what to do', async (t) => {
+  const rows = readFileSync('docs/operators/monitoring.md', 'utf8').matchAll(
+    /^\| `(Gatehouse\w+)` \| (\w+) \|/gm,
+  )
+  t.strictSame(
+    [...rows].map(([, alert, severity]) => ({ alert, severity })),
+    alerts.map(({ alert, labels: { severity } }) => ({ alert, severity })),
   )
 })
 
