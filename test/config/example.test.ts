@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { parse } from 'yaml'
+import { isMap, isScalar, isSeq, parse, parseDocument, type Scalar } from 'yaml'
 import { readConfig } from '#config/load.ts'
 import type { SchemaNode } from '#config/schema/node.ts'
 import { configSchema } from '#config/schema/schema.ts'
@@ -28,6 +28,39 @@ t.test('config/gateway.example.yaml names every option of the schema, and no oth
     'only the files and variables of the examples are not there',
   )
 })
+
+t.test('config/gateway.example.yaml has the default of every option that is not marked "e.g."', async (t) => {
+  const text = readFileSync('config/gateway.example.yaml', 'utf8')
+  const isExample = (offset: number) => /^.*e\.g\./.test(text.slice(text.lastIndexOf('\n', offset) + 1))
+  const options = [...optionsOf(parseDocument(text).contents, configSchema, '')].filter(
+    ({ offset, value, node }) => isScalar(value) && node.default !== undefined && !isExample(offset),
+  )
+  t.ok(options.length > 80)
+  t.strictSame(
+    options.map(({ path, value }) => [path, isScalar(value) ? value.value : undefined]),
+    options.map(({ path, node }) => [path, node.default]),
+  )
+})
+
+/** The options in a tree, with what the schema says of them and where they are. */
+function* optionsOf(tree: unknown, schema: SchemaNode, parent: string): Generator<FoundOption> {
+  if (isSeq(tree)) for (const item of tree.items) yield* optionsOf(item, schema.items ?? schema, parent)
+  if (!isMap<Scalar<string>>(tree)) return
+  const { properties = {}, patternProperties = {} } = schema
+  for (const { key, value } of tree.items) {
+    const node = properties[key.value] ?? Object.values(patternProperties)[0] ?? {}
+    const path = `${parent}.${key.value}`
+    yield { path, value, node, offset: key.range?.[0] ?? 0 }
+    yield* optionsOf(value, node, path)
+  }
+}
+
+interface FoundOption {
+  readonly path: string
+  readonly value: unknown
+  readonly node: SchemaNode
+  readonly offset: number
+}
 
 /** Options of the schema that a tree does not have. */
 function missing(node: SchemaNode, value: unknown, path: string): string[] {
