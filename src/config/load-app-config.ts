@@ -6,9 +6,10 @@ import { isRecord } from '#platform/json.ts'
 import type { Config } from './config.ts'
 import { ConfigError, placesOf, reviewConfig } from './load.ts'
 import { environmentOverrides } from './overrides.ts'
-import type { Problem } from './problem.ts'
+import { formatPath, type Problem } from './problem.ts'
 import { type ConfigFile, readConfigFile } from './read-config-file.ts'
 import type { SchemaNode } from './schema/node.ts'
+import { route as routeSchema } from './schema/route.ts'
 import { type ConfigTree, configSchema, limits as limitsSchema } from './schema/schema.ts'
 import type { Environment } from './secrets.ts'
 
@@ -129,6 +130,20 @@ function withoutRoutes(configFile: ConfigFile): ConfigFile {
 export interface AppRouteInput {
   readonly route: Readonly<Record<string, unknown>>
   readonly upstream: Readonly<Record<string, unknown>>
+  /** What the app calls options that have another name in the config file, such as `targets[0].url`. */
+  readonly names?: Readonly<Record<string, string>>
+}
+
+/** Options of a route in the config file that an app must not use, as they would have no effect. */
+export function unusedRouteOptions(
+  options: Readonly<Record<string, unknown>>,
+  used: readonly string[],
+): readonly Problem[] {
+  return unusedOptions(options, routeSchema, used).map((name) => ({
+    source: { kind: 'app' },
+    path: [name],
+    message: 'is an option of the standalone gateway, and has no effect here',
+  }))
 }
 
 /**
@@ -137,7 +152,7 @@ export interface AppRouteInput {
  * @throws ConfigError with every problem
  */
 export function resolveAppRoute(
-  { route, upstream }: AppRouteInput,
+  { route, upstream, names = {} }: AppRouteInput,
   caller: string,
 ): { readonly route: RouteOptions; readonly upstream: UpstreamConfig } {
   const configFile = appFile({ upstreams: { app: upstream }, routes: [{ ...route, upstream: 'app' }] })
@@ -150,6 +165,10 @@ export function resolveAppRoute(
   const resolved = { route: reviewed.config?.routes[0], upstream: reviewed.config?.upstreams[0] }
   if (resolved.route && resolved.upstream) return { route: resolved.route, upstream: resolved.upstream }
   // The options are in a call, not in sections.
-  const problems = reviewed.problems.map(({ path, ...problem }) => ({ ...problem, path: path.slice(2) }))
+  const problems = reviewed.problems.map((problem) => {
+    const path = problem.path.slice(2)
+    const name = names[formatPath(path)]
+    return { ...problem, path: name === undefined ? path : [name] }
+  })
   throw new ConfigError(problems, `Fix the options of ${caller}.`)
 }

@@ -1,5 +1,7 @@
 import type { onRequestHookHandler } from 'fastify'
-import { resolveAppRoute } from '#config/load-app-config.ts'
+import { ConfigError } from '#config/load.ts'
+import { resolveAppRoute, unusedRouteOptions } from '#config/load-app-config.ts'
+import type { Problem } from '#config/problem.ts'
 import { principalOf, recordRouteName } from '#gateway/arrival/outcome.ts'
 import { createGate } from '#gateway/gate/gate.ts'
 import { compileAccess, compileRate } from '#gateway/routes/compile.ts'
@@ -37,15 +39,41 @@ export interface RateLimitOptions {
   readonly by?: 'account' | 'key' | 'ip'
 }
 
+const optionNames = [
+  'auth',
+  'authorization',
+  'roles',
+  'scopes',
+  'verifiedOnly',
+  'rateLimit',
+] satisfies (keyof RequireOptions)[]
+const schemes: readonly string[] = [
+  'secretKey',
+  'bearer',
+  'any',
+  'optional',
+] satisfies RequireOptions['auth'][]
+
+/** Problems that only a hook has: what a route of the config file may say, but a hook cannot do. */
+function problemsOf({ auth = 'any', ...options }: RequireOptions): readonly Problem[] {
+  const unused = unusedRouteOptions({ ...options }, optionNames)
+  if (schemes.includes(auth)) return unused
+  const message = `must be one of ${schemes.join(', ')}: an open route has no hook`
+  return [{ source: { kind: 'app' }, path: ['auth'], message }, ...unused]
+}
+
 /** Creates the hook that decides about requests before their body is read. @throws ConfigError for invalid options */
 export function createRequireHook(parts: AppParts, options: RequireOptions = {}): onRequestHookHandler {
   const { auth = 'any', ...others } = options
+  const caller = 'gatehouse.require()'
+  const problems = problemsOf(options)
+  if (problems.length > 0) throw new ConfigError(problems, `Fix the options of ${caller}.`)
   const { route } = resolveAppRoute(
     {
       route: { name: 'app', path: '/', auth, ...others },
       upstream: { targets: [{ url: 'http://localhost' }] },
     },
-    'gatehouse.require()',
+    caller,
   )
   const access = compileAccess(route)
   // Rates and usage are counted by the path pattern of the app's route.

@@ -154,6 +154,8 @@ t.test('options that are not valid are refused where they stand', async (t) => {
     routes: (app) => {
       for (const options of [
         { auth: 'both' },
+        { auth: 'none' },
+        { auth: 'deny', maxBody: '1KiB', methods: ['GET'] },
         { role: ['Admin'] },
         { auth: 'optional', roles: ['Admin'] },
         { rateLimit: { limit: 0, per: '1m' } },
@@ -169,13 +171,18 @@ t.test('options that are not valid are refused where they stand', async (t) => {
     },
   })
   const expected = [
-    'config  auth: must be one of',
+    ...Array.from(
+      { length: 3 },
+      () => 'config  auth: must be one of secretKey, bearer, any, optional: an open route has no hook',
+    ),
     'config  role: unknown option, did you mean "roles"?',
     'config  roles: cannot be combined with auth: optional',
     'config  rateLimit.limit: must be a whole number from 1 to 1000000000',
   ]
   t.equal(messages.length, expected.length)
   for (const [index, text] of expected.entries()) t.ok(messages[index]?.includes(text), text)
+  for (const name of ['maxBody', 'methods'])
+    t.ok(messages[2]?.includes(`config  ${name}: is an option of the standalone gateway`), name)
 })
 
 t.test(

@@ -115,6 +115,7 @@ export function toRouteInput({ upstream, prefix, ...options }: ProxyOptions): Ap
       targets: [{ url: upstream }],
       ...Object.fromEntries(entries.filter(([name]) => isOfUpstream(name))),
     },
+    names: { path: 'prefix', 'targets[0].url': 'upstream' },
   }
 }
 
