@@ -37,7 +37,7 @@ t.test('the lines about proxies on the page make one', async (t) => {
 t.test('the example of an app works as the page says', async (t) => {
   const cwd = tempFolder(t)
   copyFileSync(`${example}/gatehouse.yaml`, join(cwd, 'gatehouse.yaml'))
-  const command = /npx --no gatehouse (.*)/.exec(page)?.[1] ?? ''
+  const command = /npx --no -- gatehouse (.*)/.exec(page)?.[1] ?? ''
   const created = await run(t, [...command.split(' '), '--json'], { cwd })
   const { id, secretKey, apiKey, setupUrl } = created.json() as Record<string, string>
   t.notOk(setupUrl, 'the app serves no page for it')
