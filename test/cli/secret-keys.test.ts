@@ -92,7 +92,7 @@ for (const driver of storeDrivers) {
     ])
     t.match(await gatehouse('keys', 'rotate', account.email, 'default'), {
       status: 1,
-      stderr: /NAME: "default" is the name of the key that a reset creates/,
+      stderr: /NAME: "default" can only be reset/,
     })
     t.match(await gatehouse('keys', 'revoke', account.email, 'reports', '--yes'), { status: 0 })
 

@@ -43,8 +43,8 @@ export function assertValidKey(input: SecretKeyInput, now: EpochMs): void {
   if (errors.length > 0) throw new GatehouseError('request-invalid', { errors })
 }
 
-/** Why the name of the default key is refused by all actions on further keys. */
-export const defaultNameError = `"${defaultKeyName}" is the name of the key that a reset creates`
+/** Why no further key gets the name of the default one. */
+const defaultNameError = `"${defaultKeyName}" is the name of the key that a reset creates`
 
 /** Every field that is wrong. */
 export function findKeyErrors(

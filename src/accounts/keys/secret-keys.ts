@@ -10,7 +10,6 @@ import { type CertificateInput, endingWith, parseCertificateInput } from './cert
 import {
   assertValidGrace,
   assertValidKey,
-  defaultNameError,
   findKeyErrors,
   graceEnd,
   graceLeft,
@@ -207,7 +206,7 @@ export function createSecretKeys(options: SecretKeysOptions): SecretKeys {
 
 /** A further key by its name. @throws GatehouseError `request-invalid` for the default key: it has its own actions */
 function furtherKeyOf(account: Account, name: string): SecretKey | undefined {
-  if (name === defaultKeyName) throw invalidField('name', defaultNameError)
+  if (name === defaultKeyName) throw invalidField('name', `"${defaultKeyName}" can only be reset`)
   return namedKeyOf(account, name)
 }
 

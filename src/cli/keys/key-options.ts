@@ -43,7 +43,7 @@ export async function printNewKey(
 /** @param usual the grace period without the option */
 export function graceOption(usual: '0s' | '1h', help: string) {
   return {
-    grace: { value: usual, help: `Grace period in which ${help}` },
+    grace: { value: usual, help: `Grace period (default ${usual}) in which ${help}` },
   } as const
 }
 

@@ -45,6 +45,7 @@ const fieldMessages: Messages = {
     `Nicht später als ${time}, wenn das Zertifikat abläuft.`,
   'must not be after {}': (day) => `Nicht nach dem ${day}.`,
   'must be at most {} days before {}': (days, day) => `Höchstens ${days} Tage vor dem ${day}.`,
+  '"{}" can only be reset': (name) => `„${name}“ lässt sich nur zurücksetzen.`,
   '"{}" is the name of the key that a reset creates': (name) =>
     `„${name}“ heißt der Schlüssel, der beim Zurücksetzen entsteht.`,
   'must be 1 to {} letters, digits, . _ or -, starting with a letter or digit': (max) =>
