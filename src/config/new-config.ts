@@ -27,7 +27,7 @@ export function newConfigText(file: string, options: NewConfig): string {
   const data = dataFolder(file)
   return [
     '# Written by `gatehouse init`. Validate it after changes: gatehouse check',
-    '# Every option and its default: docs/configuration.md',
+    '# Every option and its default: gatehouse config schema',
     stringify(
       {
         version: 1,

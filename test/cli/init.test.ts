@@ -21,6 +21,12 @@ t.test('init with only an upstream writes a config that check accepts and serve 
     stderr: '',
     stdout: /is valid: 1 route, 1 upstream/,
   })
+  const named = [...readFileSync(join(cwd, 'config/gateway.yaml'), 'utf8').matchAll(/: gatehouse (.+)$/gm)]
+  t.strictSame(
+    named.map(([, command]) => command),
+    ['check', 'config schema'],
+  )
+  t.equal((await run(t, ['config', 'schema'], { cwd })).status, 0, 'it needs no page that is elsewhere')
   const created = await run(t, ['accounts', 'create', '--email', 'ada@example.com', '--json'], { cwd })
   const { secretKey } = created.json() as { readonly secretKey: string }
   const { url } = await serve(t, ['--set', 'listen.port=0', '--set', 'ops.port=0'], { cwd })
