@@ -1,3 +1,4 @@
+import type { ErrorCode } from '#platform/errors/codes.ts'
 import { throwUnlessStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import { isForeignKey } from '#platform/secrets/key-format.ts'
 import { digestOf, findCompactKey, type ParsedKey, parseKey } from '#platform/secrets/keys.ts'
@@ -12,8 +13,8 @@ const malformed = refusedCredential('secret-key-invalid', {
   isMalformed: true,
   holdsUntil: Number.POSITIVE_INFINITY,
 })
-const expired = refusedCredential('secret-key-expired')
-const disabled = refusedCredential('account-disabled')
+
+const refuse = (code: ErrorCode, reason: string) => refusedCredential(code, { reason })
 
 /**
  * `SecretKey: gate_sk_…`. A key is valid until it expires or is revoked, and then for the requested overlap. A wrong
@@ -32,9 +33,12 @@ export function createSecretKeyScheme(
     const key = account && findCompactKey(account.keys, digest)
     const state = key ? keyState(key, clock()) : 'revoked'
     if (!key || state === 'revoked') return invalid
-    if (state === 'expired') return expired
-    if (account.isDisabled) return disabled
-    return { kind: 'authenticated', principal: key.principal, holdsUntil: validUntil(key) }
+    const { principal } = key
+    // The line in the log has no account, as there is no caller: whom it concerns would be known to nobody.
+    if (state === 'expired')
+      return refuse('secret-key-expired', `key "${principal.key}" of account ${principal.accountId}`)
+    if (account.isDisabled) return refuse('account-disabled', `account ${principal.accountId}`)
+    return { kind: 'authenticated', principal, holdsUntil: validUntil(key) }
   }
 
   function decideOrConfirm(
@@ -48,7 +52,7 @@ export function createSecretKeyScheme(
       () => decideAfterConfirm(key),
       (outOfReach: unknown) => {
         // It is not known now whether the key is wrong; but even a valid key of a disabled account is rejected.
-        if (verdict === disabled) return verdict
+        if (verdict.code === 'account-disabled') return verdict
         throw outOfReach
       },
     )

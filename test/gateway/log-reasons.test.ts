@@ -1,10 +1,12 @@
 import { createServer } from 'node:https'
 import t, { type Test } from 'tap'
 import { startBackend } from '../setup/backend.ts'
+import { startBoth } from '../setup/both.ts'
 import { makeCertificate } from '../setup/certificates.ts'
 import { startGateway, type TestGateway } from '../setup/gateway.ts'
 import { portOf, until } from '../setup/net.ts'
 import { ask } from './support/ask.ts'
+import { addKey } from './support/further-keys.ts'
 
 /** The reason in the line of the latest request, of which there are so many. */
 async function reasonOf({ logLines }: TestGateway, count: number): Promise<unknown> {
@@ -39,6 +41,67 @@ t.test('the log says why an access token is invalid, and the response does not',
     t.match(await reasonOf(gateway, index + 2), reason)
   }
   t.equal(answers.size, 1, 'they are all alike')
+})
+
+t.test('the log says whose key has expired, and whose account is disabled', async (t) => {
+  const gateway = await startGateway(t)
+  const { account, secretKey } = await gateway.createAccount()
+  const expired = await addKey(gateway, account.id, { name: 'ci', expiresAt: Date.now() - 1 })
+  const old = await ask(t, gateway.url, 'GET /any', [`SecretKey: ${expired}`])
+  t.match(old.json(), { status: 401, code: 'secret-key-expired' })
+  t.notMatch(old.body, account.id)
+  t.equal(await reasonOf(gateway, 1), `key "ci" of account ${account.id}`)
+  await gateway.operate(({ accounts }) => accounts.update(account.id, { isDisabled: true }))
+  const disabled = await ask(t, gateway.url, 'GET /any', [`SecretKey: ${secretKey}`])
+  t.match(disabled.json(), { status: 403, code: 'account-disabled' })
+  t.equal(await reasonOf(gateway, 2), `account ${account.id}`)
+})
+
+t.test('the log says which of several limits of one code was exceeded', async (t) => {
+  const { gateway } = await startBoth(t, {
+    config: {
+      routes: [
+        { name: 'any', path: '/any', upstream: 'backend', auth: 'any' },
+        {
+          name: 'limited',
+          path: '/limited',
+          upstream: 'backend',
+          auth: 'any',
+          rateLimit: { limit: 1, per: '24h' },
+        },
+      ],
+      plans: {
+        slow: { rateLimit: { limit: 1, per: '24h' } },
+        small: { quota: { limit: 1, per: 'month' } },
+      },
+    },
+  })
+  const [slow, small, free] = [
+    await gateway.createAccount({ plan: 'slow' }),
+    await gateway.createAccount({ plan: 'small' }),
+    await gateway.createAccount(),
+  ]
+  const limitedKey = await addKey(gateway, free.account.id, {
+    name: 'ci',
+    quota: { id: 'q1', limit: 1, per: 'month' },
+  })
+  const expected: readonly (readonly [
+    path: string,
+    key: string,
+    code: string,
+    reason: string | undefined,
+  ])[] = [
+    ['/any', slow.secretKey, 'rate-limited', 'the rate of the plan'],
+    ['/any', small.secretKey, 'quota-exceeded', 'the quota of the plan'],
+    ['/any', limitedKey, 'quota-exceeded', 'the quota of the key'],
+    ['/limited', free.secretKey, 'rate-limited', undefined],
+  ]
+  for (const [index, [path, key, code, reason]] of expected.entries()) {
+    const request = () => ask(t, gateway.url, `GET ${path}`, [`SecretKey: ${key}`])
+    t.equal((await request()).status, 200)
+    t.match((await request()).json(), { status: 429, code })
+    t.equal(await reasonOf(gateway, index * 2 + 2), reason, path)
+  }
 })
 
 /** What the log says of a backend that cannot be reached. */

@@ -134,6 +134,8 @@ function isRecognised({ code, detail, isShared }: GatehouseError): boolean {
 
 /** Codes with many causes, of which the log names one. */
 const withReason: ReadonlySet<ErrorCode> = new Set([
+  'secret-key-expired',
+  'account-disabled',
   'token-invalid',
   'proof-invalid',
   'certificate-required',

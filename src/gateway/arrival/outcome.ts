@@ -183,8 +183,15 @@ export function recordFailure(outcome: Writable, error: GatehouseError): void {
   outcome.code = code
   if (error.accountId !== undefined) outcome.accountId = error.accountId
   if (code === 'internal') outcome.fault = cause ?? error
-  outcome.reason ??= cause instanceof Error ? cause.message : undefined
+  outcome.reason ??= cause instanceof Error ? cause.message : error.rate && limitNames.get(error.rate.policy)
 }
+
+/** Of limits that have the same code: the rate of a route needs no name, as the line has the route. */
+const limitNames: ReadonlyMap<string, string> = new Map([
+  ['plan-rate', 'the rate of the plan'],
+  ['key-quota', 'the quota of the key'],
+  ['quota', 'the quota of the plan'],
+])
 
 /** Drops what is only needed until the response begins, and copies the texts that are logged. */
 export function forgetTexts(outcome: Writable): void {

@@ -75,7 +75,8 @@ export const errorDefinitions = {
     status: 401,
     title: 'The secret key has expired',
     detail: 'The secret key has expired: use another one.',
-    check: '`gatehouse keys list ID` shows when each key expires; `keys create` makes another.',
+    check:
+      'The `reason` in the log names the key. `gatehouse keys list ID` shows when each expires; `keys create` makes another.',
     operations: 'for-admins',
   },
   'token-invalid': {
@@ -224,7 +225,7 @@ export const errorDefinitions = {
     status: 403,
     title: 'The account is disabled',
     detail: 'The account is disabled.',
-    check: '`gatehouse accounts update ID --disabled false`.',
+    check: 'The `reason` in the log names it: `gatehouse accounts update ID --disabled false`.',
     operations: 'for-admins',
     atForms: true,
   },
@@ -339,7 +340,8 @@ export const errorDefinitions = {
     status: 429,
     title: 'Too many requests',
     detail: 'This path allows fewer requests; Retry-After says when to try again.',
-    check: '`rateLimit` of the route; `gatehouse_rate_limited_total`.',
+    check:
+      '`rateLimit` of the route, or of the plan of the account if the `reason` in the log says so; `gatehouse_rate_limited_total`.',
     atForms: true,
   },
   'quota-exceeded': {
@@ -348,7 +350,7 @@ export const errorDefinitions = {
     detail:
       'The quota of the key, or of the plan of its account, is used up; Retry-After says when the next day or month begins.',
     check:
-      '`gatehouse usage ID` shows both. `gatehouse accounts update --plan` gives the account another plan; `keys create --quota` makes a key with another quota.',
+      'The `reason` in the log says which; `gatehouse usage ID` shows both. `gatehouse accounts update --plan` gives the account another plan; `keys create --quota` makes a key with another quota.',
   },
   'too-many-failures': {
     status: 429,
