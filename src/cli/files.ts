@@ -77,7 +77,7 @@ async function spool(input: AsyncIterable<unknown>): Promise<FileHandle> {
 
 export function invalidLines({ name }: ImportSource, count: number): OperatorError {
   return new OperatorError(`${name} has ${countOf(count, 'invalid line')}; nothing was imported`, {
-    hint: 'Fix them and import the file again.',
+    hint: 'Fix the file and import it again.',
   })
 }
 

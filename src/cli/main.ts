@@ -30,7 +30,7 @@ export async function main(args: readonly string[], terminal: Terminal): Promise
 }
 
 async function runArguments(args: readonly string[], terminal: Terminal): Promise<number> {
-  if (args.length === 1 && versionFlags.includes(args[0] ?? '')) {
+  if (versionFlags.includes(args[0] ?? '')) {
     print(terminal, [readVersion()])
     return exitStatus.done
   }
@@ -76,7 +76,8 @@ function unknownCommandMessage(
   all: readonly Command[],
 ): string {
   const words = args.filter((word) => !word.startsWith('-'))
-  if (words.length === 0) return generalHelp(all)
+  if (args[0] === undefined) return generalHelp(all)
+  if (words.length === 0) return unknownOption(args[0])
   if (words.length === 1 && group.length > 0) return generalHelp(group, words[0])
   const [first = '', second = '', ...rest] = args
   if (first.startsWith('-')) return commandFirst(first)
@@ -85,6 +86,11 @@ function unknownCommandMessage(
   const given = words.slice(0, group.length > 0 ? 2 : 1).join(' ')
   const names = all.flatMap(({ name }) => [name, name.split(' ')[0] ?? ''])
   return `gatehouse: unknown command "${given}"${didYouMean(given, names)}\n  See: gatehouse --help`
+}
+
+function unknownOption(option: string): string {
+  const hint = didYouMean(option, ['--help', '--version'])
+  return `gatehouse: unknown option "${option}"${hint}\n  See: gatehouse --help; -V prints the version`
 }
 
 function commandFirst(option: string, name?: string): string {

@@ -4,6 +4,16 @@ import { createWorkspace } from './workspace.ts'
 
 const cases: readonly (readonly [what: string, args: readonly string[], expected: RegExp])[] = [
   ['no command', [], /^Usage: gatehouse COMMAND/],
+  [
+    'an unknown option alone',
+    ['-v'],
+    /^gatehouse: unknown option "-v"\n {2}See: gatehouse --help; -V prints/,
+  ],
+  [
+    'a misspelt option alone',
+    ['--verison'],
+    /^gatehouse: unknown option "--verison", did you mean "--version"\?/,
+  ],
   ['an unknown command', ['restart'], /^gatehouse: unknown command "restart"\n/],
   ['a misspelt command', ['chekc'], /unknown command "chekc", did you mean "check"\?/],
   ['a misspelt second word', ['accounts', 'crate'], /"accounts crate", did you mean "accounts create"\?/],
