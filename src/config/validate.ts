@@ -1,10 +1,12 @@
 import type { ErrorObject } from 'ajv'
+import { scopePattern } from '#accounts/keys/input.ts'
 import { isRecord } from '#platform/json.ts'
 import { didYouMean } from '#platform/text.ts'
 import { compileSchema } from './compile-schema.ts'
 import { type Finding, type Path, valueAt } from './problem.ts'
-import { headerNamePattern } from './schema/fields.ts'
+import { headerNamePattern, namePattern } from './schema/fields.ts'
 import type { SchemaNode } from './schema/node.ts'
+import { colorPattern } from './schema/portal.ts'
 import type { Validation } from './schema/review.ts'
 import { type ConfigTree, schemaAt } from './schema/schema.ts'
 import { durationHint, secretHint, sizeHint } from './value-hints.ts'
@@ -70,9 +72,8 @@ function emptyValueMessage(path: Path): string {
 
 function unknownOptionMessage(name: string, node: SchemaNode | undefined): string {
   if (node?.patternProperties) {
-    if (headerNamePattern in node.patternProperties)
-      return 'is not the name of a header: letters, digits and signs such as - and _, 64 characters at most'
-    return 'a name has letters, digits, - and _ only, 64 at most, and begins with a letter or digit'
+    if (headerNamePattern in node.patternProperties) return `is not the name of a header: ${headerNameForm}`
+    return `is not a name: ${nameForm}`
   }
   return `unknown option${didYouMean(name, Object.keys(node?.properties ?? {}))}`
 }
@@ -108,11 +109,24 @@ function constraintMessage(error: ErrorObject, value: unknown, node: SchemaNode)
   }
 }
 
-/** In words, if only the prefix that the pattern requires is missing. */
+const nameForm = 'letters, digits, - and _, 64 at most, the first a letter or digit'
+const headerNameForm = 'letters, digits and signs such as - and _, 64 characters at most'
+
+/** Patterns that people meet often, in words. */
+const forms: ReadonlyMap<string | undefined, string> = new Map([
+  [namePattern, nameForm],
+  [headerNamePattern, headerNameForm],
+  [scopePattern, 'visible characters of ASCII without space, " , and \\, 64 at most'],
+  [colorPattern, '# and six hexadecimal digits, such as #0b6b5f'],
+])
+
+/** In words, if only the prefix that the pattern requires is missing, or the pattern is a common one. */
 function describePattern(pattern: string | undefined, value: unknown): string {
   const [, beginning] = /^\^([\w/-]+)(?:$|\[)/.exec(pattern ?? '') ?? []
   const isMissing = beginning !== undefined && !String(value).startsWith(beginning)
-  return isMissing ? `begin with ${beginning}` : `match ${pattern}`
+  if (isMissing) return `begin with ${beginning}`
+  const form = forms.get(pattern)
+  return form === undefined ? `match ${pattern}` : `be ${form}`
 }
 
 /** Whether a number or boolean was written as text. */

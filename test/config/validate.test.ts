@@ -107,7 +107,7 @@ t.test('a required option left empty is reported as required', async (t) => {
 })
 
 t.test('names of upstreams, routes and keys are plain words of at most 64 characters', async (t) => {
-  const rule = 'a name has letters, digits, - and _ only, 64 at most, and begins with a letter or digit'
+  const rule = 'is not a name: letters, digits, - and _, 64 at most, the first a letter or digit'
   const { backend } = minimalConfig.upstreams
   for (const name of ['a/b', 'a b', '-a', '_a', 'é', 'a.b', 'a~1b', 'a'.repeat(65)]) {
     t.strictSame(problemMessages(t, { upstreams: { [name]: backend }, routes: [] }), [
@@ -118,6 +118,25 @@ t.test('names of upstreams, routes and keys are plain words of at most 64 charac
   for (const name of ['a', '7', 'A-b_9', 'constructor', 'a'.repeat(64)]) {
     t.strictSame(problemMessages(t, { upstreams: { [name]: backend }, routes: [] }), [], name)
     t.strictSame(problemMessages(t, withRoute({ name })), [], name)
+  }
+})
+
+t.test('the form of what people often write wrong is said in words', async (t) => {
+  for (const [options, path, form] of [
+    [withRoute({ name: 'my orders' }), 'routes[0].name', /^letters, digits, - and _, 64 at most/],
+    [withRoute({ scopes: ['a b'] }), 'routes[0].scopes[0]', /^visible characters of ASCII without space/],
+    [{ ...minimalConfig, portal: { branding: { color: 'teal' } } }, 'portal.branding.color', /^# and six/],
+    [
+      { ...minimalConfig, identity: { headers: { id: 'X User' } } },
+      'identity.headers.id',
+      /^letters, digits and signs/,
+    ],
+  ] as const) {
+    const [problem = '', ...others] = problemMessages(t, options)
+    const [before, after] = problem.split(': has an invalid format: it must be ')
+    t.equal(before, path)
+    t.match(after, form)
+    t.strictSame(others, [])
   }
 })
 

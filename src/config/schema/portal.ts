@@ -73,10 +73,12 @@ const oidc = oneOrMore(provider, {
     'OpenID provider, or several, at which people sign in to the portal; absent = by password only.',
 })
 
+export const colorPattern = '^#[0-9A-Fa-f]{6}$'
+
 const color = (pages: string, absent: string) =>
   optional(
     text({
-      pattern: '^#[0-9A-Fa-f]{6}$',
+      pattern: colorPattern,
       description: `Colour of links and buttons on ${pages} pages, as #rrggbb, with a contrast of at least 4.5:1; absent = ${absent}.`,
     }),
   )
