@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 
-/** Figures that a text has from a constant of the sources: they must not drift apart. */
+/** Figures that a text has from a constant of the sources, or from another text: they must not drift apart. */
 const figures: readonly (readonly [text: string, pattern: RegExp, source: string, constant: RegExp])[] = [
   [
     'docs/portal.md',
@@ -64,6 +64,15 @@ const figures: readonly (readonly [text: string, pattern: RegExp, source: string
     'src/http/upstream/resolve-host.ts',
     /addressesMax = (\S+)/,
   ],
+  ...['docs/faq.md', 'docs/compared.md'].map(
+    (page) =>
+      [
+        page,
+        /about (\S+) times the CPU of HAProxy/,
+        'README.md',
+        /about (\S+) times the CPU of plain HAProxy/,
+      ] as const,
+  ),
 ]
 for (const [text, pattern, source, constant] of figures) {
   t.test(`${text} has the figure that ${source} has: ${pattern.source}`, async (t) => {
