@@ -1,4 +1,5 @@
 import t from 'tap'
+import { startBackend } from '../setup/backend.ts'
 import { until } from '../setup/net.ts'
 import { redisCommand, startRedis } from '../setup/redis.ts'
 import { run, runProgram, serve } from './run.ts'
@@ -11,12 +12,22 @@ const onRedis = (redis: object) => ({ store: { driver: 'redis', redis } })
 
 t.test("an unusable Redis is reported with the reason, not in the driver's words", async (t) => {
   const server = await startRedis(t, ['--requirepass', 'correct-horse'])
+  const backend = await startBackend(t)
   const url = `redis://127.0.0.1:${server.port}`
   const reasons: readonly (readonly [what: string, redis: object, reason: RegExp])[] = [
     ['nobody listens', { url: 'redis://127.0.0.1:1' }, /connection refused/i],
     ['there is no such host', { url: 'redis://gatehouse.invalid:6379' }, /host gatehouse\.invalid not found/],
-    ['no password', { url }, /password|authentication|NOAUTH/i],
-    ['a wrong password', { url, password: { env: 'PASSWORD' } }, /password|WRONGPASS/i],
+    ['no password', { url }, /: NOAUTH: it requires a password, so set store\.redis\.password\n/],
+    [
+      'a wrong password',
+      { url, password: { env: 'PASSWORD' } },
+      /: WRONGPASS: store\.redis\.username or store\.redis\.password is wrong\n/,
+    ],
+    [
+      'another server',
+      { url: backend.url.replace('http:', 'redis:') },
+      /: what answers there is not Redis\n/,
+    ],
     [
       'a Cluster of which no node is there',
       { cluster: { nodes: ['127.0.0.1:1'] } },

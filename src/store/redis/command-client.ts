@@ -107,7 +107,7 @@ export function createWriteBatcher(client: Redis): () => void {
 const timeoutReason = 'no answer within the timeout'
 const notSentPattern = /isn't writeable|isn't ready/
 
-/** The driver's messages, and what they mean. */
+/** Messages of the driver and of Redis, and what they mean. */
 const driverMessages: readonly (readonly [RegExp, string])[] = [
   [/isn't writeable|isn't ready|^Connection is closed/, 'not connected'],
   [/max retries per request/, 'the connection was lost'],
@@ -115,6 +115,9 @@ const driverMessages: readonly (readonly [RegExp, string])[] = [
   [/ETIMEDOUT$/, 'connect timeout'],
   [/^Failed to refresh slots cache/, 'no cluster node answers'],
   [/^All sentinels are unreachable/, 'no Sentinel named a reachable master'],
+  [/^NOAUTH/, 'NOAUTH: it requires a password, so set store.redis.password'],
+  [/^WRONGPASS/, 'WRONGPASS: store.redis.username or store.redis.password is wrong'],
+  [/^Unknown RESP type/, 'what answers there is not Redis'],
 ]
 
 function describeError(error: unknown): string {

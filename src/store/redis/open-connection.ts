@@ -199,7 +199,7 @@ function failureOf(error: unknown): StoreFailure {
 function notReadyError(error: unknown, { kind }: RedisOptions['topology'], waitedMs: number): OperatorError {
   const waited = `${waitedMs / 1_000} s`
   const hints = {
-    single: 'Redis must be running and reachable; see store.redis in the config.',
+    single: 'Redis must be running, and reachable as store.redis in the config says.',
     sentinel: `No Sentinel named a reachable master within ${waited}; see store.redis in the config.`,
     cluster: `No cluster node named the owner of the slot within ${waited}; see store.redis in the config.`,
   }
