@@ -99,7 +99,7 @@ t.test('the log says which of several limits of one code was exceeded', async (t
   for (const [index, [path, key, code, reason]] of expected.entries()) {
     const request = () => ask(t, gateway.url, `GET ${path}`, [`SecretKey: ${key}`])
     t.equal((await request()).status, 200)
-    t.match((await request()).json(), { status: 429, code })
+    t.match((await request()).json(), { status: 429, code, detail: /the plan/ }, 'the client is told of all')
     t.equal(await reasonOf(gateway, index * 2 + 2), reason, path)
   }
 })

@@ -339,7 +339,8 @@ export const errorDefinitions = {
   'rate-limited': {
     status: 429,
     title: 'Too many requests',
-    detail: 'This path allows fewer requests; Retry-After says when to try again.',
+    detail:
+      'This path, or the plan of the account, allows fewer requests; Retry-After says when to try again.',
     check:
       '`rateLimit` of the route, or of the plan of the account if the `reason` in the log says so; `gatehouse_rate_limited_total`.',
     atForms: true,

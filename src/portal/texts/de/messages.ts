@@ -172,7 +172,8 @@ const details: Messages = {
   'The request line and header fields are larger than the gateway accepts.':
     'Die Kopfzeilen der Anfrage sind größer, als das Gateway annimmt. Löschen Sie die Cookies dieser Website.',
   'Too many requests': 'Zu viele Anfragen',
-  'This path allows fewer requests; Retry-After says when to try again.': 'Das waren zu viele Anfragen.',
+  'This path, or the plan of the account, allows fewer requests; Retry-After says when to try again.':
+    'Das waren zu viele Anfragen.',
   'The quota is used up': 'Das Kontingent ist aufgebraucht',
   'The quota of the key, or of the plan of its account, is used up; Retry-After says when the next day or month begins.':
     'Das Kontingent des Schlüssels oder des Tarifs ist aufgebraucht.',
