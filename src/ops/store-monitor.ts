@@ -12,11 +12,6 @@ interface StoreMonitorOptions {
   readonly metrics: Pick<Metrics, 'storeWritable'>
 }
 
-interface StoreMonitor {
-  state(): StoreState
-  close(): void
-}
-
 /** How long a successful write proves that the store accepts writes; after that, an idle store is probed. */
 const writeTrustMs = 5_000
 /** How often the settings of the store are read. */
@@ -27,12 +22,7 @@ const risksMs = 60_000
  * every refresh and reset fails while all callers are still authenticated, which nobody would notice. A failed write
  * triggers a test write, which decides.
  */
-export function openStoreMonitor({
-  store,
-  storeConnection,
-  log,
-  metrics,
-}: StoreMonitorOptions): StoreMonitor {
+export function openStoreMonitor({ store, storeConnection, log, metrics }: StoreMonitorOptions) {
   let refusal: string | undefined
   let risks: readonly string[] = []
   let lastWriteAt = Number.NEGATIVE_INFINITY
@@ -113,7 +103,7 @@ export function openStoreMonitor({
   tick()
 
   return {
-    state: () => ({ writesRefused: (storeConnection.isUp ? refusal : undefined) ?? null, risks }),
+    state: (): StoreState => ({ writesRefused: (storeConnection.isUp ? refusal : undefined) ?? null, risks }),
     close: () => {
       isClosed = true
       stop()

@@ -1,6 +1,6 @@
 import { german } from '#platform/languages.ts'
-import { type EpochMs, formatMinute, spanText } from '#platform/time.ts'
-import type { MailTexts } from './en.ts'
+import { formatMinute, spanText } from '#platform/time.ts'
+import type { MailedLink, MailTexts } from './en.ts'
 
 export const de: MailTexts = {
   forgottenPassword: (link) => ({
@@ -96,12 +96,6 @@ export const de: MailTexts = {
   }),
 }
 
-function untilText({
-  lifetimeMs,
-  expiresAt,
-}: {
-  readonly lifetimeMs: number
-  readonly expiresAt: EpochMs
-}): string {
+function untilText({ lifetimeMs, expiresAt }: MailedLink): string {
   return `Er funktioniert einmal, ${spanText(lifetimeMs, german)} lang: bis ${formatMinute(expiresAt)}.`
 }

@@ -9,7 +9,7 @@ interface MailText {
 }
 
 /** The link in a mail, and how long it works. */
-interface MailedLink {
+export interface MailedLink {
   readonly to: string
   readonly url: string
   readonly lifetimeMs: number

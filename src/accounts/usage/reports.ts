@@ -111,6 +111,7 @@ export function usageData({ day, key, route, requests, units }: UsageCount) {
 /** What an account has used on some days, and what is left of its plan and of the quotas of its keys. */
 export interface UsageReport {
   readonly days: DayRange
+  /** undefined = the account has none. */
   readonly plan: PlanUse | undefined
   readonly keyQuotas: readonly KeyQuotaUse[]
   readonly counts: readonly UsageCount[]

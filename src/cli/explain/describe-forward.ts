@@ -31,13 +31,11 @@ interface ExplainedForward {
 }
 
 /** What the upstream would get. */
-export function describeUpstream(
-  config: Config,
-  { route, arrival, input, secondTargets }: ExplainedForward,
-): StepResult {
+export function describeUpstream(config: Config, forward: ExplainedForward): StepResult {
+  const { route, arrival, input } = forward
   const { head, outcome } = arrival
   const { upstream } = route
-  const headers = showUpstreamHead(config, { upstream, arrival, input, secondTargets })
+  const headers = showUpstreamHead(config, forward)
   const [basePath = '', ...others] = new Set(addressesOf(upstream).map((address) => address.basePath))
   const hasSeveral = others.length > 0
   const target = redactTarget(
@@ -181,18 +179,10 @@ export function describeDecision(
   }
 }
 
-interface ShownHead {
-  readonly upstream: UpstreamConfig
-  readonly arrival: ExplainedArrival
-  readonly input: RequestHeadInput
-  /** undefined = the request names none. */
-  readonly secondTargets: SecondTargets | undefined
-}
-
 /** The headers that the upstream would receive, built by the same code as in the gateway. */
 function showUpstreamHead(
   config: Config,
-  { upstream, arrival: { fields, outcome }, input, secondTargets }: ShownHead,
+  { route: { upstream }, arrival: { fields, outcome }, input, secondTargets }: ExplainedForward,
 ): readonly ShownHeader[] {
   const assertion = config.assertion.enabled ? assertionPlaceholder(config.assertion) : undefined
   const { writer } = createForwardParts(config, createCarriers(config.keys.accept), assertion)

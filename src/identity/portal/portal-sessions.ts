@@ -8,19 +8,14 @@ import { createMac, isSameText, type KeySource } from '#platform/secrets/sealing
 import type { Clock } from '#platform/time.ts'
 import type { Account, AccountReader } from '#store/accounts.ts'
 import type { AuditEntry } from '#store/audit-entry.ts'
-import type { PortalSession, PortalStore } from '#store/portal.ts'
+import type { PortalStore } from '#store/portal.ts'
 import { type Passkey, passkeysOf } from '#store/portal-access.ts'
 import type { SessionStore, Visitor } from '#store/sessions.ts'
-import type { IssuedTokens, PortalTokens } from '../tokens/issued-tokens.ts'
+import type { IssuedTokens, PortalTokens, SignedInAccount } from '../tokens/issued-tokens.ts'
 import { startAttemptsMax } from '../tokens/session-start.ts'
 
-/** An account that is signed in to the portal, as read from the store for this request. */
-export interface Viewer {
-  readonly account: Account
-  readonly session: PortalSession
-}
+export type Viewer = SignedInAccount
 
-/** A new portal session. */
 export interface SignedIn extends Viewer {
   /** Only for the cookie: the store keeps its digest. */
   readonly token: string

@@ -80,7 +80,8 @@ export interface PortalTokens {
   isEnded(sessionId: string): Promise<boolean>
 }
 
-interface SignedInAccount {
+/** An account that is signed in to the portal, as read from the store for this request. */
+export interface SignedInAccount {
   readonly account: Account
   readonly session: PortalSession
 }

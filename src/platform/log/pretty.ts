@@ -2,10 +2,6 @@ import { styleText } from 'node:util'
 import { parseJsonObject } from '../json.ts'
 import { printable } from '../text.ts'
 
-interface PrettyOptions {
-  readonly hasColors: boolean
-}
-
 type Style = Parameters<typeof styleText>[0]
 
 const levels: Readonly<Record<string, readonly [label: string, style: Style]>> = {
@@ -31,7 +27,7 @@ export function hasColors(): boolean {
 /**
  * A line of the log, a JSON object, formatted for people: time, level, what happened, and the other members by name.
  */
-export function prettyLine(line: string, { hasColors }: PrettyOptions): string {
+export function prettyLine(line: string, { hasColors }: { readonly hasColors: boolean }): string {
   const members = parseJsonObject(line)
   if (!members) return line
   const style = (as: Style, text: string) =>

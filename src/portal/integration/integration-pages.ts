@@ -1,3 +1,4 @@
+import type { ReplacedKey } from '#accounts/keys/replace-key.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import type { KeyKind } from '#platform/secrets/keys.ts'
 import type { EpochMs } from '#platform/time.ts'
@@ -120,12 +121,6 @@ async function currentOverlap({ actions, viewer, locale, texts }: SignedInContex
     return { isOver: true, text: keys.secretKey.exists ? overlapOver : revokedOver }
   }
   return { isOver: false, isUsed: isInUse(overlap), text: usageText(overlap, { now, locale, texts }) }
-}
-
-interface ReplacedKey {
-  readonly key: string
-  /** How long the previous key keeps working. */
-  readonly graceSeconds: number
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { RouteOptions } from '#gateway/routes/compile.ts'
-import type { Carriers } from '#identity/carriers.ts'
 import { badge, card, emptyState, type Html, html, icon, staticNotice } from '#platform/pages/html.ts'
 import type { PageFrame } from './frame.ts'
+import type { SnippetOptions } from './integration/snippets.ts'
 import { page } from './layout.ts'
 import { cell, codeBlock, titleRow } from './parts.ts'
 import { limitText } from './usage-page.ts'
@@ -9,15 +9,11 @@ import { limitText } from './usage-page.ts'
 /** A route that the account may call. */
 type ApiRoute = Pick<RouteOptions, 'name' | 'path' | 'host' | 'methods' | 'auth' | 'scopes' | 'rateLimit'>
 
-interface ApiView {
+interface ApiView extends SnippetOptions {
   readonly routes: readonly ApiRoute[]
   /** undefined = the document cannot be read now. */
   readonly groups: readonly ApiGroup[] | undefined
-  /** The origin and path of what the account may call, for the example. */
-  readonly baseUrl: string
-  readonly path: string
   readonly documentPath: string
-  readonly carriers: Carriers
 }
 
 /** An operation of the gateway's own endpoints, as its page shows it. */

@@ -2,17 +2,15 @@ import { emailLengthMax, noPlan } from '#accounts/account-input.ts'
 import { exactTime } from '#platform/pages/format.ts'
 import { type Content, emptyState, type Html, html, icon } from '#platform/pages/html.ts'
 import { dayMs, dayOf, formatDay } from '#platform/time.ts'
+import type { FoundAudit } from '#store/audit.ts'
 import { type Actor, type AuditFilter, auditActions, type LoggedAuditEntry } from '#store/audit-entry.ts'
 import { options } from './form.ts'
 import type { PageFrame } from './frame.ts'
 import { page } from './layout.ts'
 import { cell, pager, titleRow } from './parts.ts'
 
-interface AuditView {
+interface AuditView extends FoundAudit {
   readonly filter: AuditFilter
-  readonly entries: readonly LoggedAuditEntry[]
-  /** `before` for the next page. */
-  readonly before: string | undefined
   readonly isFirstPage: boolean
 }
 

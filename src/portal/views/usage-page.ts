@@ -1,5 +1,6 @@
 import { fullName } from '#accounts/account-input.ts'
 import type { KeyQuotaUse, PlanUse, QuotaUse } from '#accounts/usage/plan-reports.ts'
+import type { UsageReport } from '#accounts/usage/reports.ts'
 import { formatCount, time } from '#platform/pages/format.ts'
 import { badge, card, emptyState, type Html, html, icon, rawHtml } from '#platform/pages/html.ts'
 import { formatDay, spanText } from '#platform/time.ts'
@@ -9,14 +10,9 @@ import type { PageFrame } from './frame.ts'
 import { page } from './layout.ts'
 import { cell, titleRow } from './parts.ts'
 
-export interface UsageView {
+export interface UsageView extends UsageReport {
   readonly account: Pick<Account, 'id' | 'email' | 'firstName' | 'lastName'>
   readonly isOwn: boolean
-  readonly days: DayRange
-  /** undefined = the account has none. */
-  readonly plan: PlanUse | undefined
-  readonly keyQuotas: readonly KeyQuotaUse[]
-  readonly counts: readonly UsageCount[]
   /** Path of the page, below the portal. */
   readonly path: string
 }
