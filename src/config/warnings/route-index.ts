@@ -1,6 +1,6 @@
 import { createHostLookup, isWildcard } from '#gateway/routes/hosts.ts'
 import { parseRequestTarget, type RequestTarget } from '#gateway/routes/request-target.ts'
-import type { Route } from '#gateway/routes/route.ts'
+import { allowsAnonymous, type Route } from '#gateway/routes/route.ts'
 import { createRouteTable, type RouteTable } from '#gateway/routes/table.ts'
 import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
 
@@ -67,10 +67,6 @@ export function createRouteIndex(routes: readonly CompiledRoute[]): RouteIndex {
       ),
     bypassedBy: (route) => bypassed.get(route),
   }
-}
-
-export function allowsAnonymous({ access }: CompiledRoute): boolean {
-  return access.kind === 'public' || access.isOptional
 }
 
 /** Whether its backend sees other paths than those that it is matched by. */

@@ -1,9 +1,9 @@
 import { compileRoutes } from '#gateway/routes/compile.ts'
+import { allowsAnonymous } from '#gateway/routes/route.ts'
 import { createRouteTable } from '#gateway/routes/table.ts'
 import type { Config } from '../config.ts'
 import type { Warning } from '../problem.ts'
 import {
-  allowsAnonymous,
   backendPrefix,
   type CompiledRoute,
   createRouteIndex,

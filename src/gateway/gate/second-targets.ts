@@ -15,7 +15,7 @@ import { readStrippedPrefix } from '../forward/stripped-prefix.ts'
 import type { HeadUpstream } from '../forward/upstream-head.ts'
 import type { OwnPaths } from '../routes/own-paths.ts'
 import type { RequestTarget } from '../routes/request-target.ts'
-import { type Route, upstreamTarget } from '../routes/route.ts'
+import { allowsAnonymous, type Route, upstreamTarget } from '../routes/route.ts'
 import type { Destination, RouteTable } from '../routes/table.ts'
 import { createGate, type GateOptions } from './gate.ts'
 import { bucketHosts, readSecondTarget, type SecondTarget } from './read-second-target.ts'
@@ -180,7 +180,6 @@ function isTargetRefusal(result: unknown): result is TargetRefusal {
   return typeof result === 'string' || result instanceof GatehouseError
 }
 
-/** A request that names a second target. */
 interface NamingRequest {
   /** The route of the request itself. */
   readonly route: Route<HeadUpstream | undefined>
@@ -215,10 +214,6 @@ function davDestination(
 function boundTo({ outcome: { decision } }: GatedArrival): string | undefined {
   const confirmation = decision?.kind === 'allowed' ? decision.confirmation : undefined
   return confirmation && `${confirmation.jkt} ${confirmation.certificate}`
-}
-
-function allowsAnonymous({ access }: Route<unknown>): boolean {
-  return access.kind === 'public' || access.isOptional
 }
 
 /** A request for the second target, with an outcome of its own. */

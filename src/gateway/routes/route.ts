@@ -111,6 +111,10 @@ function dropSegments(path: string, count: number): string {
   return path.slice(start)
 }
 
+export function allowsAnonymous({ access }: Pick<Route<unknown>, 'access'>): boolean {
+  return access.kind === 'public' || access.isOptional
+}
+
 /** Routes that share a host and a prefix, and differ in the method. */
 export interface RouteGroup<Upstream> {
   /** In lower case, or a wildcard (hosts.ts); undefined = any. */
