@@ -24,7 +24,7 @@ export interface NewConfig {
  */
 export function newConfigText(file: string, options: NewConfig): string {
   const { upstream, path, auth, host, port, publicUrl, store, redisUrl } = options
-  const data = dataFolder(file)
+  const data = basename(dirname(resolve(file))) === 'config' ? '../data' : 'data'
   return [
     '# Written by `gatehouse init`. Validate it after changes: gatehouse check',
     '# Every option and its default: gatehouse config schema',
@@ -46,10 +46,6 @@ export function newConfigText(file: string, options: NewConfig): string {
       { lineWidth: 0 },
     ),
   ].join('\n')
-}
-
-function dataFolder(file: string): string {
-  return basename(dirname(resolve(file))) === 'config' ? '../data' : 'data'
 }
 
 /** Anything but a number remains text, which the check of the config reports as it was given. */

@@ -77,17 +77,13 @@ export function findInsecureFileModes(tree: ConfigTree, resolvePath: (path: stri
   return optionLeaves(tree).flatMap(({ path, value, isSecret }): Warning[] => {
     if (!isSecret || schemaAt(path)?.isPublic || !isRecord(value) || typeof value.file !== 'string') return []
     const file = resolvePath(value.file)
-    const mode = modeOf(file)
+    // There is none if the file does not exist yet.
+    const mode = statSync(file, { throwIfNoEntry: false })?.mode
     if (mode === undefined || (mode & (readableByAll | writableByOthers)) === 0) return []
     const who = mode & writableByOthers ? 'other users can replace' : 'every user of this machine can read'
     const shown = (mode & 0o777).toString(8).padStart(4, '0')
     return [{ path, message: `${who} ${file} (mode ${shown})`, hint: `chmod 600 ${file}` }]
   })
-}
-
-/** undefined if the file does not exist yet. */
-function modeOf(file: string): number | undefined {
-  return statSync(file, { throwIfNoEntry: false })?.mode
 }
 
 /** An option without options below it. */

@@ -83,9 +83,9 @@ function readAlias(walk: Walk, node: Alias, { path, alias }: NodeContext): unkno
   const target = aliasTargets.get(node)
   const problem =
     target === undefined
-      ? unknownAliasMessage(node)
+      ? `unknown anchor *${node.source}: quote a text that begins with *`
       : ancestors.has(target)
-        ? circularAliasMessage(node)
+        ? `the alias *${node.source} is circular: it refers to a part of the file that contains it`
         : undefined
   if (problem === undefined) return readNode(walk, target, { path, alias: alias ?? { node, path } })
   // In a copy, the fault has already been reported at the original.
@@ -128,14 +128,6 @@ function addFault(
 const duplicateMessage = 'is duplicated: remove one'
 const aliasLimitMessage = 'the aliases (*name) expand to too many values'
 const depthLimitMessage = 'it is nested too deeply'
-
-function unknownAliasMessage({ source }: Alias): string {
-  return `unknown anchor *${source}: quote a text that begins with *`
-}
-
-function circularAliasMessage({ source }: Alias): string {
-  return `the alias *${source} is circular: it refers to a part of the file that contains it`
-}
 
 /** The name of a member as text, even if it is a number. A key that is not a name is reported as an unknown option. */
 function nameOf(key: unknown, aliasTargets: ReadonlyMap<unknown, unknown>): string {

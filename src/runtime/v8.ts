@@ -14,11 +14,10 @@ let keptTick: object | undefined
  * full collection.
  */
 export function keepTickShape(): void {
-  if (keptTick === undefined) process.nextTick(keepTick)
-}
-
-function keepTick(): void {
-  keptTick = executionAsyncResource()
+  if (keptTick !== undefined) return
+  process.nextTick(() => {
+    keptTick = executionAsyncResource()
+  })
 }
 
 /**

@@ -56,7 +56,6 @@ interface ApplyFailure {
   readonly message: string
   /** The account of the change that failed. */
   readonly account: string
-  readonly error: GatehouseError
 }
 
 /**
@@ -171,7 +170,7 @@ function keysOf({ id, email: account }: Account, name: string, secretKey: string
 function failureOf(error: GatehouseError, { change }: Step): ApplyFailure {
   const fields = error.errors?.map(({ message }: FieldError) => message).join('; ')
   const message = error.code === 'request-invalid' ? fields : undefined
-  return { code: error.code, message: message ?? error.detail ?? error.title, account: change.account, error }
+  return { code: error.code, message: message ?? error.detail ?? error.title, account: change.account }
 }
 
 /** The result as commands and the admin API show it. */

@@ -213,9 +213,7 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
   }
 
   onBodyError(error: MalformedMessage | BodyTooSlow): void {
-    if (!this.#settle()) return
-    this.#call.cancel()
-    this.#events.onFailed(this.request, error)
+    this.#fail(error)
   }
 
   onClientDrain(): void {
@@ -230,7 +228,7 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
     return responseLinesWithCookies(this.request, received, this.#target, mayHaveTrailers)
   }
 
-  #fail(error: GatehouseError): void {
+  #fail(error: GatehouseError | MalformedMessage | BodyTooSlow): void {
     if (!this.#settle()) return
     this.#call.cancel()
     this.#events.onFailed(this.request, error)

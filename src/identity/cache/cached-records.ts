@@ -158,20 +158,12 @@ export function withCachedSigningKeys(
 
 /** Signing keys as plain JSON, sealed as in the store. */
 function serializeSigningKeys(keys: readonly StoredSigningKey[]): unknown {
-  return keys.map((key) => ({ ...key, sealed: encode(key.sealed) }))
+  return keys.map((key) => ({ ...key, sealed: Buffer.from(key.sealed).toString('base64') }))
 }
 
 /** @param value from `serializeSigningKeys`, in a process of the same version */
 function deserializeSigningKeys(value: unknown): readonly StoredSigningKey[] | undefined {
   if (value === undefined) return undefined
   const keys = value as readonly (Omit<StoredSigningKey, 'sealed'> & { readonly sealed: string })[]
-  return keys.map((key) => ({ ...key, publicKey: key.publicKey, sealed: decode(key.sealed) }))
-}
-
-function encode(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('base64')
-}
-
-function decode(text: string): Uint8Array {
-  return Buffer.from(text, 'base64')
+  return keys.map((key) => ({ ...key, publicKey: key.publicKey, sealed: Buffer.from(key.sealed, 'base64') }))
 }

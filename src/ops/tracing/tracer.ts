@@ -45,7 +45,7 @@ export function createTracer(sampleRatio: number): Tracer {
 }
 
 function newTrace(rawHeaders: readonly string[], isSampled: boolean): Trace {
-  const traceId = newTraceId()
+  const traceId = createRandomHex(32)
   const spanId = newSpanId()
   // Without spans nobody can tell whether there is one ID or two.
   const upstreamSpanId = isSampled ? newSpanId() : spanId
@@ -116,11 +116,6 @@ export function traceparentOf({
 
 function formatTraceparent(traceId: string, spanId: string, isSampled: boolean): string {
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`
-}
-
-/** 16 random bytes for a trace, as hexadecimal digits. */
-function newTraceId(): string {
-  return createRandomHex(32)
 }
 
 function newSpanId(): string {

@@ -68,7 +68,8 @@ export class GatehouseError extends Error {
     this.status = failure.status
     this.title = failure.title
     this.detail = detail ?? failure.detail
-    this.errors = errors ?? (code === 'request-invalid' ? wholeRequestErrors(this.detail ?? '') : undefined)
+    this.errors =
+      errors ?? (code === 'request-invalid' ? [{ field: 'request', message: this.detail ?? '' }] : undefined)
     this.allow = allow
     this.accountId = accountId
     this.rate = rate
@@ -99,11 +100,6 @@ export function sharedError(code: ErrorCode, detail?: string): GatehouseError {
   const refusal = new GatehouseError(code, { ...(detail !== undefined && { detail }), isShared: true })
   sharedErrors.set(code, ofCode.set(detail, refusal))
   return refusal
-}
-
-/** The field error for a request that is invalid as a whole. */
-function wholeRequestErrors(message: string): readonly FieldError[] {
-  return [{ field: 'request', message }]
 }
 
 /** Whether something failed only because the store was unavailable. */
