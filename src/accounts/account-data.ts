@@ -125,7 +125,6 @@ export async function* accountsCsv(pages: AsyncIterable<readonly ListedAccount[]
   for await (const page of pages) yield page.map((account) => lineOf(listedAccountData(account))).join('')
 }
 
-/** Pages of accounts as a CSV file to download. */
 export function accountsFile(pages: AsyncIterable<readonly ListedAccount[]>): FileDownload {
   return { name: 'accounts.csv', type: 'text/csv; charset=utf-8', chunks: accountsCsv(pages) }
 }

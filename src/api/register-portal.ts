@@ -61,7 +61,6 @@ export function registerPortal(scope: FastifyInstance, portal: Portal): void {
   scope.route({ ...anyMethod, url: `${base}/*`, onRequest: async () => throwNotFound() })
 }
 
-/** Accepts only forms as bodies. */
 function acceptFormsOnly(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser(

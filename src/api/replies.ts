@@ -16,7 +16,6 @@ export function jsonLine(data: unknown): string {
   return `${JSON.stringify(data)}\n`
 }
 
-/** Sends a file as a download. */
 export function sendFile(reply: FastifyReply, { name, type, chunks }: FileDownload): FastifyReply {
   return reply
     .headers({ 'Content-Type': type, 'Content-Disposition': `attachment; filename="${name}"` })

@@ -15,7 +15,6 @@ export interface TokenCookiesOptions {
   readonly cookie: TokenCookie
   /** Carries the access token; undefined = it is not enabled. */
   readonly accessCookie: TokenCookie | undefined
-  /** The public origin. */
   readonly publicOrigin: string
   /** `cors.origins`: pages that are trusted with credentials. */
   readonly origins: readonly string[]
@@ -30,7 +29,6 @@ interface TokenCookies {
   set(request: FastifyRequest, reply: FastifyReply, issued: IssuedTokens): void
   /** Clears them with any response: not all responses are written by Fastify. */
   clear(reply: FastifyReply): void
-  /** The refresh token in its cookie. */
   readRefreshToken(request: FastifyRequest): ReturnType<typeof onlyCookieIn>
   /** Whether a page of another site has sent the request. */
   isCrossSite(request: FastifyRequest): boolean

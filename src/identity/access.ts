@@ -6,7 +6,6 @@ export interface RateLimit extends Rate {
   readonly by: 'account' | 'key' | 'ip'
 }
 
-/** The rate limit of one route. */
 export interface RouteRate extends RateLimit, Required<HintedRate> {
   /** `purposes[by]`: for all callers that need not be counted by something else (see `countedBy`). */
   readonly purpose: RatePurpose

@@ -152,7 +152,6 @@ export function normalizeHost(host: string): string {
   return isIPv6(bare) ? (URL.parse(`http://[${bare}]`)?.hostname.slice(1, -1) ?? bare) : bare
 }
 
-/** Whether a host is a loopback address. */
 export function isLoopback(host: string): boolean {
   return /^(?:.+\.localhost|127\.\d+\.\d+\.\d+|::1)$/.test(normalizeHost(host))
 }

@@ -45,14 +45,12 @@ export interface PageContext extends Pick<PageFrame, 'language' | 'locale' | 'te
   show(render: (frame: PageFrame) => Html, refusal?: Pick<PageResponse, 'status' | 'headers'>): PageResponse
 }
 
-/** A request of a signed-in viewer. */
 export interface SignedInContext extends PageContext {
   readonly viewer: Viewer
   /** Account actions on behalf of the viewer, who is named in the audit log. */
   readonly actions: AccountActions
 }
 
-/** What the portal's pages need. */
 export interface PortalOptions {
   /** The path of the portal, such as `/portal`, without a trailing slash; everything below it belongs to the portal. */
   readonly path: string

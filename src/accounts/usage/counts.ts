@@ -1,6 +1,5 @@
 import { type UsageEntry, usageBatchMax } from '#store/usage.ts'
 
-/** A route whose use is counted. */
 export interface UsedRoute {
   readonly name: string
 }

@@ -84,7 +84,6 @@ function findMemberErrors(
   return findInputErrors({ ...others, plan: plan ?? undefined }, accounts.planNames)
 }
 
-/** Operations on accounts. */
 export function accountOperations({
   actionsOf,
   actionsWithoutPassword,

@@ -26,7 +26,6 @@ export function pageData<Item, Data>(
   return { items: items.map(dataOf), nextCursor: nextCursor ?? null }
 }
 
-/** What the admin API's operations need. */
 export interface AdminOperationOptions {
   /** Account actions on behalf of the calling Admin, who is named in the audit log. */
   actionsOf(request: FastifyRequest): AccountActions

@@ -98,7 +98,6 @@ const keyRevocation = graceSchema(
 export const secretKey = objectSchema({ secretKey: text })
 export const apiKey = objectSchema({ apiKey: text })
 
-/** Operations on the keys of an account. */
 export function keyOperations({ actionsOf, actionsWithoutPassword, clock }: AdminOperationOptions) {
   return {
     '/api/v1/admin/accounts/:id/secret-key': {

@@ -67,7 +67,6 @@ function continueQuery(to: string, page: { hostName: string; challenge: string }
   return continuePath + (query === '' ? '' : `?${query}`)
 }
 
-/** Where to sign in, and where to return to. */
 export interface SignInTarget {
   /** The URL of the portal; relative where it is on every host. */
   readonly portalUrl: string

@@ -14,7 +14,6 @@ export const heldBytesOfCallerMax = 32 * mebibyte
 /** Small, as most requests are; memory is doubled as more arrives. */
 const firstBytes = 4_096
 
-/** A request whose body is held. */
 interface HeldRequest {
   /** An account, or the network of an anonymous client. */
   readonly caller: string

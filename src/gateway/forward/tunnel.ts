@@ -64,7 +64,6 @@ class RelayingTunnel implements Tunnel {
   }
 }
 
-/** Relays one direction. */
 class Direction {
   readonly tunnel: RelayingTunnel
   readonly from: TunnelEnd

@@ -8,7 +8,6 @@ import { mergedPath, type RequestTarget, readRequestTarget } from '../routes/req
 import type { Route } from '../routes/route.ts'
 import type { Destination } from '../routes/table.ts'
 
-/** A second target, and how it is forwarded. */
 export interface SecondTarget {
   /** Parsed like the target of a request. */
   readonly target: RequestTarget

@@ -14,7 +14,6 @@ export interface ResourceRoute {
   readonly authorization?: string | undefined
 }
 
-/** Whether a route takes bearer tokens. */
 export function takesTokens({ auth, authorization }: Pick<ResourceRoute, 'auth' | 'authorization'>): boolean {
   return authorization !== 'backend' && (auth === 'bearer' || auth === 'any' || auth === 'optional')
 }

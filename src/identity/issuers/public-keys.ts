@@ -6,7 +6,6 @@ import { createSignatureVerifier, type ReadJwt } from '../tokens/jwt.ts'
 import { thumbprintOf } from '../tokens/key-material.ts'
 import type { IssuerAlgorithm } from './issuer.ts'
 
-/** A public key of an issuer. */
 export interface PublicKey {
   /** undefined = it has none. */
   readonly kid: string | undefined

@@ -14,7 +14,6 @@ import type { Visitor } from '#store/sessions.ts'
 import { countFailure, takeAuditEntry } from '../limits/failures.ts'
 import type { RateLimiter } from '../limits/rate-limiter.ts'
 
-/** One password attempt. */
 interface PasswordAttempt {
   readonly email: string
   readonly account: Account | undefined

@@ -23,7 +23,6 @@ import {
 import type { Keyring } from './keyring.ts'
 import type { SigningKey } from './signing-keys.ts'
 
-/** The subject of a token. */
 interface TokenSubject extends Pick<AccessTokenClaims, 'accountId' | 'sessionId' | 'role' | 'roleEpoch'> {
   /** `client_id`, the OAuth 2 client that it is issued to; absent = none. */
   readonly clientId?: string | undefined

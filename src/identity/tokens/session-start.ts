@@ -74,7 +74,6 @@ export interface KeyPair {
   readonly apiKey: string
 }
 
-/** The owner of a key pair. */
 export interface KeyPairOwner {
   readonly account: Account
   readonly key: SecretKey

@@ -44,7 +44,6 @@ class HistogramRows {
   }
 }
 
-/** One series of a histogram. */
 class HistogramSeries {
   readonly #rows: HistogramRows
   /** Its index in the rows. */
@@ -59,7 +58,6 @@ class HistogramSeries {
     this.#rows.observe(this.start, value)
   }
 
-  /** Its row. */
   numbers(): readonly number[] {
     return [...this.#rows.numbers.subarray(this.start, this.start + this.#rows.width)]
   }

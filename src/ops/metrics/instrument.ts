@@ -84,7 +84,6 @@ export interface Count {
   value: number
 }
 
-/** One series of a counter. */
 export class CounterSeries implements Count {
   readonly #numbers: PackedNumbers
   /** Its place among those of the counter. */

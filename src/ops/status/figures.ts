@@ -1,7 +1,6 @@
 import { metricNames } from '../metrics/metric-names.ts'
 import type { MetricsReading, Quantiles } from './read-metrics.ts'
 
-/** Figures of a set of requests. */
 interface RequestFigures {
   readonly requests: number
   /** Answered 401, 403 or 429, by the gateway or an upstream. */

@@ -148,7 +148,6 @@ function numbersTable(points: readonly Point[]): Html {
   return table(head, rows)
 }
 
-/** One line of a plot. */
 interface Line {
   readonly name: string
   /** null = nothing was measured, which leaves a gap in the line. */

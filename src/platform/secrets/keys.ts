@@ -60,7 +60,6 @@ export function parseKey(kind: KeyKind, text: string): ParsedKey | undefined {
   return { accountId: accountIdOf(text), digest: digestBytes(text) }
 }
 
-/** The account ID in a text that is a key. */
 function accountIdOf(text: string): string {
   const start = text.length - tailLength
   return text.slice(start, start + accountIdLength)

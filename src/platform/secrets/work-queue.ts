@@ -1,6 +1,5 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 
-/** The owner of queued work. */
 export interface WorkOwner {
   /** Has at most `queueMaxPerClient` entries in the queue. */
   readonly client: string

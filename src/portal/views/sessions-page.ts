@@ -15,7 +15,6 @@ interface SessionsView {
   readonly current: string
 }
 
-/** One page of token sessions. */
 export interface SessionsList {
   readonly items: readonly Session[]
   /** For the next page; undefined = this is the last one. */

@@ -25,7 +25,6 @@ const deliveryTimeoutMs = 10_000
 
 type ReceiverConfig = Config['events'][number]
 
-/** A receiver that is posted to. */
 interface PostedReceiver extends Receiver {
   close(): void
 }

@@ -40,7 +40,6 @@ export type RequestsToWorker = {
   drain: { given: { readonly timeoutMs: number }; answer: boolean }
 }
 
-/** Requests of a worker to the fleet. */
 export type RequestsToFleet = {
   /** Counts for all workers together. */
   take: { given: readonly RateRequest[]; answer: readonly RateResult[] }

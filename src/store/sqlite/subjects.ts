@@ -3,7 +3,6 @@ import type { Database } from './database.ts'
 import { insertOf, selectOf, toRow, valuesOf } from './rows.ts'
 import type { Writer } from './writer.ts'
 
-/** Blocked principals, by ID. */
 export function createSubjectStore({ prepare, read }: Database, { changeRow }: Writer): SubjectStore {
   const select = prepare(selectOf('blockedSubject', 'WHERE principal_id = ?'))
   const selectPage = prepare(
