@@ -8,7 +8,7 @@ import { readAtMost } from '#platform/files.ts'
 import { isRecord } from '#platform/json.ts'
 import { isBinary } from '#platform/package.ts'
 import type { Path, Problem, Source } from './problem.ts'
-import { createLocator, type Fault, readTree, type TreeReadResult } from './tree.ts'
+import { createLocator, type Fault, readTree } from './tree.ts'
 
 /** A config file as read: a plain tree, and the position of each part. */
 export interface ConfigFile {
@@ -25,13 +25,6 @@ export interface ConfigFile {
 
 /** More than any config needs. A single-process gateway serves no requests while it reads a config. */
 const configBytesMax = 8 * 1_048_576
-
-interface ParsedDocument {
-  readonly tree: ConfigFile['tree']
-  readonly faults: readonly Fault[]
-  readonly isReadable: boolean
-  readonly aliasTargets: TreeReadResult['aliasTargets']
-}
 
 /**
  * Reads a YAML 1.2 file. Duplicate keys and broken YAML are problems, not exceptions.
@@ -114,7 +107,7 @@ function hint(cause: unknown): string {
   return `Name it with --config FILE or GATEHOUSE_CONFIG, or create one: gatehouse init; ${options} shows every option.`
 }
 
-function readDocument({ contents, errors }: Document.Parsed): ParsedDocument {
+function readDocument({ contents, errors }: Document.Parsed) {
   const { tree, duplicates, faults, aliasTargets } = readTree(contents)
   const unreadable = { tree: {}, isReadable: false, aliasTargets }
   const syntaxError = relevantError(errors)

@@ -107,12 +107,6 @@ export function dueAtOnce(waiting: readonly WaitingEntry[]): readonly WaitingEnt
 
 type EventLog = Pick<EventStore, 'readAuditAfter'>
 
-interface CountedLog {
-  readonly position: string
-  readonly count: number
-  readonly isAtEnd: boolean
-}
-
 const pageSize = 1_000
 
 /** Counts the entries after a position that a receiver wants, on the next `pages` pages: the rest can follow later. */
@@ -120,7 +114,7 @@ export async function countWanted(
   store: EventLog,
   { wants }: Pick<Receiver, 'wants'>,
   { after, pages }: { readonly after: string; readonly pages: number },
-): Promise<CountedLog> {
+) {
   let position = after
   let count = 0
   for (let read = 0; read < pages; read++) {

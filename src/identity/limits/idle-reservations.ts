@@ -1,13 +1,6 @@
 import { quotaSlack } from '#store/quotas.ts'
 import type { Reservation } from './quota-reservation.ts'
 
-/** Finds unused reservations, so that others may have them. */
-interface IdleReservations {
-  /** To be called when a reservation may have grown. */
-  watch(reservation: Reservation): void
-  close(): void
-}
-
 export interface IdleReservationsOptions {
   readonly reservations: ReadonlyMap<string, Reservation>
   readonly storeConnection: { readonly isUp: boolean }
@@ -22,7 +15,8 @@ const checkMs = 300_000
 /** A large reservation is given back if it would last for more seconds than this. */
 const secondsMax = 4
 
-export function openIdleReservations(options: IdleReservationsOptions): IdleReservations {
+/** Finds unused reservations, so that others may have them. */
+export function openIdleReservations(options: IdleReservationsOptions) {
   const { reservations, storeConnection, processes, giveBack } = options
   /** Reservations above what `quotaSlack` grants all processes: only these can deprive others of requests. */
   const large = new Set<Reservation>()
@@ -32,6 +26,7 @@ export function openIdleReservations(options: IdleReservationsOptions): IdleRese
     return left > Math.floor(quotaSlack(limit) / processes())
   }
 
+  /** To be called when a reservation may have grown. */
   function watch(reservation: Reservation): void {
     if (!isLarge(reservation)) return
     large.add(reservation)

@@ -4,21 +4,6 @@ import type { SchemeName } from '../access.ts'
 import { failurePurpose } from './failures.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 
-/**
- * Limits how many credentials of one client network, which may be invented, are looked up at the same time: no more
- * than it may still send wrong ones. So parallel requests cause no more look-ups than sequential ones.
- */
-interface LookUpGuard {
-  /**
-   * Waits while too many look-ups are in progress, for tokens `tokenWaitMs` at most.
-   * @returns whether a credential from this address may be looked up; if so, call `release` once it is decided, and
-   * counted if it was wrong
-   */
-  admit(address: string, kind: SchemeName): Admission | Promise<Admission>
-  /** @param isUndecided whether the issuer of the token could not be asked */
-  release(address: string, isUndecided: boolean): void
-}
-
 /** `not-now`: the issuer of a token cannot be asked at the moment; false = too many credentials were wrong. */
 type Admission = boolean | 'not-now'
 
@@ -36,9 +21,18 @@ interface Network {
   readonly waiting: Set<(admission: Admission) => void>
 }
 
-export function createLookUpGuard(limiter: Pick<RateLimiter, 'takeInProcess'>, failures: Rate): LookUpGuard {
+/**
+ * Limits how many credentials of one client network, which may be invented, are looked up at the same time: no more
+ * than it may still send wrong ones. So parallel requests cause no more look-ups than sequential ones.
+ */
+export function createLookUpGuard(limiter: Pick<RateLimiter, 'takeInProcess'>, failures: Rate) {
   const networks = new Map<string, Network>()
 
+  /**
+   * Waits while too many look-ups are in progress, for tokens `tokenWaitMs` at most.
+   * @returns whether a credential from this address may be looked up; if so, call `release` once it is decided, and
+   * counted if it was wrong
+   */
   function admit(address: string, kind: SchemeName): Admission | Promise<Admission> {
     const left = failuresLeft(limiter, failures, address)
     if (left <= 0) return false
@@ -69,6 +63,7 @@ export function createLookUpGuard(limiter: Pick<RateLimiter, 'takeInProcess'>, f
     })
   }
 
+  /** @param isUndecided whether the issuer of the token could not be asked */
   function release(address: string, isUndecided: boolean): void {
     if (isUndecided) limiter.takeInProcess(unansweredPurpose, clientNetwork(address), unanswered)
     const name = clientNetwork(address)

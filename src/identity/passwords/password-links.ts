@@ -5,7 +5,7 @@ import type { Outbox } from '#accounts/mails/outbox.ts'
 import { clientNetwork } from '#platform/addresses.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Language } from '#platform/languages.ts'
-import { createLinkToken, type LinkToken, parseLinkToken } from '#platform/secrets/link-tokens.ts'
+import { createLinkToken, parseLinkToken } from '#platform/secrets/link-tokens.ts'
 import { assertGoodPassword, type Passwords } from '#platform/secrets/passwords.ts'
 import { isSameText } from '#platform/secrets/sealing.ts'
 import type { Clock, EpochMs } from '#platform/time.ts'
@@ -41,18 +41,11 @@ export interface PasswordSetterOptions {
   readonly clock: Clock
 }
 
-interface OpenLink {
-  readonly kind: 'setup-link' | 'reset-link'
-  readonly token: LinkToken
-  readonly account: Account
-  readonly expiresAt: EpochMs
-}
-
 export function createPasswordLinks(options: PasswordSetterOptions): PasswordLinks {
   const { store, clock } = options
   const setPassword = createPasswordSetter(options)
 
-  async function find(text: string): Promise<OpenLink> {
+  async function find(text: string) {
     const setup = parseLinkToken('setup', text)
     const token = setup ?? parseLinkToken('reset', text)
     const account = token && (await store.findAccount(token.accountId))
@@ -62,7 +55,7 @@ export function createPasswordLinks(options: PasswordSetterOptions): PasswordLin
     if (!pending || !isSameText(pending.digest, token.digest) || clock() >= pending.expiresAt)
       throw new GatehouseError('link-invalid')
     if (account.isDisabled) throw new GatehouseError('account-disabled')
-    return { kind, token, account, expiresAt: pending.expiresAt }
+    return { kind, token, account, expiresAt: pending.expiresAt } as const
   }
 
   return {

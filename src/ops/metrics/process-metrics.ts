@@ -62,19 +62,12 @@ const lagStatistics: Readonly<Record<string, LagStatistic>> = {
   max: { help: 'Maximum', aggregator: 'max', read: ({ max }) => max },
 }
 
-interface EventLoopLag {
-  /** To be called at a scrape: the gauges get the lag since the last one, and keep it until the next. */
-  update(): void
-  /** Stops the sampling. */
-  stop(): void
-}
-
 /**
  * Exports the event loop lag since the last scrape, in seconds, under the metric names of prom-client. prom-client's
  * own values are the whole time between two samples (100 ms without any lag), and miss lag that begins just after a
  * scrape.
  */
-export function collectEventLoopLag(registry: Registry): EventLoopLag {
+export function collectEventLoopLag(registry: Registry) {
   const lags = createHistogram()
   let dueAt = performance.now() + sampleMs
   let use = performance.eventLoopUtilization()
@@ -111,6 +104,7 @@ export function collectEventLoopLag(registry: Registry): EventLoopLag {
     stopIdle = undefined
   }
 
+  /** To be called at a scrape: the gauges get the lag since the last one, and keep it until the next. */
   function update(): void {
     // Nothing was sampled since the last scrape: the values stay.
     if (lags.count === 0) return
