@@ -19,7 +19,6 @@ export interface PageRequest {
   readonly limit: number
 }
 
-/** A page of a list. */
 export interface Page<Entry> {
   readonly items: readonly Entry[]
   /** The cursor of the next page; undefined = this is the last. */

@@ -24,7 +24,6 @@ export interface OperationDoc {
   readonly body?: JsonSchema
   /** Largest body; default: `ownBodyBytesMax`. */
   readonly bodyBytesMax?: number
-  /** Whether the body is optional. */
   readonly isBodyOptional?: boolean
   /** The media type of the body; default: application/json. */
   readonly bodyType?: string

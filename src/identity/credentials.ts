@@ -72,7 +72,6 @@ export function withAuthorization(before: Credentials, value: string, carriers: 
   return credential === undefined ? before : ambiguousCredentials
 }
 
-/** Creates a credential from the access cookie. */
 export function cookieCredential(token: string): Credentials {
   return newCredential('bearer', token, accessCookieCarrier)
 }

@@ -48,7 +48,6 @@ export type FormFields = ReadonlyMap<string, string | Buffer>
 interface CookieJar {
   /** A cookie of the request; undefined where there is none, or several of this name with different values. */
   get(name: string): string | undefined
-  /** Sets a cookie with the response. */
   set(name: string, value: string, attributes: CookieAttributes): void
 }
 

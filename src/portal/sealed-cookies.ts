@@ -19,7 +19,6 @@ interface SealedCookieAttributes extends Pick<CookieAttributes, 'sameSite'> {
 /** Browsers keep 4,096 bytes, with name and attributes. */
 const valueLengthMax = 3_800
 
-/** What is needed to create sealed cookies. */
 export interface SealedCookieParts {
   readonly sealer: Sealer
   readonly cookies: PortalCookies

@@ -89,7 +89,6 @@ export const auditActions = [
 
 export type AuditAction = (typeof auditActions)[number]
 
-/** An entry with its position in the log. */
 export interface LoggedAuditEntry extends AuditEntry {
   /** Increases with each entry. Also the cursor of the page of earlier entries. */
   readonly position: string

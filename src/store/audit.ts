@@ -62,7 +62,6 @@ export interface AuditChain {
   readonly last: string
 }
 
-/** An entry as it is stored. */
 export interface ChainedEntry {
   readonly position: string
   readonly text: string

@@ -2,7 +2,6 @@ import type { EpochMs } from '#platform/time.ts'
 import type { AuditEntry } from './audit-entry.ts'
 import type { Reseal } from './secret-keys.ts'
 
-/** The keys that sign access tokens. */
 export interface SigningKeyStore {
   /** Oldest first, and those of the same time by ID. */
   listSigningKeys(): Promise<readonly StoredSigningKey[]>

@@ -35,7 +35,6 @@ export interface Change {
   readonly fields: readonly FieldChange[]
 }
 
-/** How a change is made. */
 type Work =
   | { readonly kind: 'create-account'; readonly input: AccountInput }
   | { readonly kind: 'update-account'; readonly id: string; readonly changes: AccountChanges }

@@ -4,7 +4,6 @@ import { parseAuditEntry } from '#store/audit-entry.ts'
 import type { EventMessage } from './event-message.ts'
 import { type EventType, eventTypesOf } from './event-types.ts'
 
-/** A receiver of events. */
 export interface Receiver {
   readonly id: string
   /** For logs and lists, without secrets. */

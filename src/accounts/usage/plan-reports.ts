@@ -17,7 +17,6 @@ export interface Plan {
   readonly rateLimit: Rate | undefined
 }
 
-/** Plans by name. */
 export type Plans = Readonly<Record<string, Plan>>
 
 /** The plan of an account, and what is left of it. */

@@ -1,7 +1,12 @@
 import type { FastifyError, FastifyInstance } from 'fastify'
 import { arrivalOf } from '#gateway/arrival/endpoint-arrival.ts'
 import { createProblem } from '#gateway/refusals/send-problem.ts'
-import { frontUrl, type IssuerEndpoint, issuerPath, methodsOfEndpoint } from '#gateway/routes/issuer-paths.ts'
+import {
+  frontUrl,
+  type IssuerEndpoint,
+  issuerPath,
+  methodsOfEndpoints,
+} from '#gateway/routes/issuer-paths.ts'
 import type { IssuerOptions } from '#identity/issuers/issuer.ts'
 import { createSignInEndpointLookup } from '#identity/issuers/issuer-discovery.ts'
 import { createRedirectUriCheck } from '#identity/issuers/redirect-uris.ts'
@@ -84,7 +89,7 @@ function registerEach(
       scope,
       issuerPath(front, endpoint),
       { handler: create(front) },
-      methodsOfEndpoint(endpoint),
+      methodsOfEndpoints[endpoint],
     )
 }
 

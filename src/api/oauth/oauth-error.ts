@@ -69,7 +69,6 @@ export function answerOAuthErrors(scope: FastifyInstance, options: OAuthAnswerOp
   })
 }
 
-/** An error in the form of OAuth. */
 interface OAuthProblem {
   readonly status: number
   readonly body: { readonly error: OAuthErrorName; readonly error_description?: string }

@@ -83,7 +83,6 @@ export interface SignInTarget {
 export type FindSignIn = (arrival: GatedArrival, error: GatehouseError) => SignInTarget | undefined
 
 interface SignInOptions {
-  /** The path of the portal. */
   readonly portalPath: string
   /** Whether the cookie that counts visits is Secure. */
   readonly isSecure: boolean

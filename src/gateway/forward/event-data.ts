@@ -2,7 +2,6 @@ const lineFeed = 0x0a
 const carriageReturn = 0x0d
 const dataField = Buffer.from('data:')
 
-/** What reads the data of events. */
 interface DataReader {
   read(bytes: Uint8Array, start: number, end: number): void
   /** The event is over. */

@@ -118,7 +118,6 @@ export interface ForwardEvents<Forwarded extends ForwardedRequest> {
 
 export interface UpgradeResponse {
   readonly reason: string
-  /** Header lines for the client. */
   readonly headerLines: string
   readonly upstreamSocket: Socket
   /** What the upstream sent right after its head. */

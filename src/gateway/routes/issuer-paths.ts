@@ -1,3 +1,5 @@
+import { keysOf } from '#platform/json.ts'
+
 // The paths at which the gateway is an authorization server in front of an issuer: they exist only for issuers with
 // `registration`, so they are not in the table of own paths.
 
@@ -7,7 +9,7 @@ export interface FrontedIssuer {
   readonly registration?: object | undefined
 }
 
-const methodsOfEndpoints = {
+export const methodsOfEndpoints = {
   metadata: ['GET', 'HEAD'],
   register: ['POST'],
   authorize: ['GET', 'HEAD'],
@@ -29,19 +31,14 @@ export function issuerPath({ name }: FrontedIssuer, endpoint: IssuerEndpoint): s
     : `${basePath(name)}/${endpoint}`
 }
 
-export function methodsOfEndpoint(endpoint: IssuerEndpoint): readonly string[] {
-  return methodsOfEndpoints[endpoint]
-}
-
 export function issuerPathsOf(
   issuers: readonly FrontedIssuer[],
 ): readonly (readonly [path: string, methods: readonly string[]])[] {
-  // The cast is sound: these are the names of the object.
-  const endpoints = Object.keys(methodsOfEndpoints) as IssuerEndpoint[]
+  const endpoints = keysOf(methodsOfEndpoints)
   return issuers
     .filter(({ registration }) => registration !== undefined)
     .flatMap((issuer) =>
-      endpoints.map((endpoint) => [issuerPath(issuer, endpoint), methodsOfEndpoint(endpoint)] as const),
+      endpoints.map((endpoint) => [issuerPath(issuer, endpoint), methodsOfEndpoints[endpoint]] as const),
     )
 }
 

@@ -119,7 +119,6 @@ export function allowedMethods(path: string): readonly string[] {
   return methodsByPath.get(path) ?? []
 }
 
-/** Whether an own path is one of the admin API. */
 export function isAdminPath(path: string): boolean {
   return path.startsWith(adminPrefix)
 }

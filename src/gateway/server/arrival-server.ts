@@ -61,7 +61,6 @@ interface ListenerTraffic extends Pick<ArrivalReader, 'trusted'> {
   readonly observer: Observer
 }
 
-/** Handles the requests of one listener. */
 interface RequestHandler<Traffic extends ListenerTraffic, Incoming extends Arrival> {
   read(exchange: ClientExchange, head: RequestHead, traffic: Traffic): Incoming
   /** The fields whose lines are marked. Called for each head. */

@@ -23,7 +23,6 @@ export interface EndpointParts {
   readonly ownPaths: Pick<OwnPaths, 'methodsOf'>
 }
 
-/** The gateway's own endpoints. */
 interface OwnEndpoints {
   /** Answers a request to one of them, using those of its config. */
   handle(arrival: Arrival, parts: EndpointParts): void

@@ -25,7 +25,6 @@ export interface LoadingCacheOptions<Value> {
   hasChanged(key: string): boolean
   /** For time spans. */
   readonly monotonic: MonotonicClock
-  /** Called for every look-up. */
   report(result: LookUpResult): void
 }
 

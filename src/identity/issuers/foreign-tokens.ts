@@ -19,7 +19,6 @@ import type { PublicKey } from './public-keys.ts'
 /** What is known of a token that its issuer has to be asked about; `unknown`: nothing, so it may be invented. */
 export type Knowledge = 'active' | 'other' | 'unknown'
 
-/** Verifies tokens of foreign issuers. */
 export interface ForeignTokens {
   /** undefined = nobody is asked about it: it is verified with keys, if at all. */
   knowledgeOf(token: string, accepted: ReadonlySet<string>): Knowledge | undefined

@@ -30,7 +30,6 @@ export interface SignInSecrets {
   readonly nonce: string
   /** The code verifier of PKCE (RFC 7636). */
   readonly verifier: string
-  /** When it was started. */
   readonly startedAt: EpochMs
   /** Whether the person has to authenticate again, even if the provider remembers them. */
   readonly isFresh: boolean

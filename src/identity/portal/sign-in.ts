@@ -64,7 +64,6 @@ export interface SignIn extends Pick<PortalSessions, 'find' | 'renewTokens' | 'c
    */
   signInWithPasskey(attempt: PasskeyAttempt): Promise<SignedIn>
   readonly factors: Omit<SecondFactors, 'createPending' | 'findPending'>
-  /** Links for passwords. */
   readonly links: Pick<PasswordLinks, 'check'>
   /**
    * Sets the first password, or a new one, with the token of a link, and signs in. All other portal sessions of the

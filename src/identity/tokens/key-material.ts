@@ -25,7 +25,6 @@ const rsaBitsMin = 2_048
 /** A smaller exponent makes signatures easy to forge, with 1 trivial (FIPS 186-5 A.1.1). */
 const rsaExponentMin = 65_537n
 
-/** A new key of the algorithm. */
 export function generateKeyMaterial(algorithm: Algorithm): KeyMaterial {
   switch (algorithm) {
     case 'HS256': {

@@ -204,7 +204,6 @@ function unseal({ sealed, publicKey: _, ...key }: StoredSigningKey, sealer: Seal
   return 'unfit' in material ? undefined : { ...key, material }
 }
 
-/** The purpose that a signing key is sealed for. */
 export function signingKeyPurpose(kid: string): string {
   return `signingKey:${kid}`
 }

@@ -7,7 +7,6 @@ import { metricNames } from './metric-names.ts'
 const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 const overheadBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5]
 
-/** The health of one target of an upstream. */
 export interface TargetState {
   readonly upstream: string
   /** Its name, such as `http://10.0.0.11:3000`. */
@@ -179,7 +178,6 @@ export function createLookUpCounter({ keyCache }: { readonly keyCache: FastCount
   }
 }
 
-/** The state of a foreign issuer. */
 export interface IssuerState {
   readonly issuer: string
   /** How many of its keys are known; undefined = it has none that are used. */

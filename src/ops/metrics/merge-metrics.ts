@@ -2,7 +2,6 @@ import { AggregatorRegistry } from 'prom-client'
 import { metricNames } from './metric-names.ts'
 import type { MetricsSnapshot } from './metrics.ts'
 
-/** The snapshots of several processes. */
 interface FleetSnapshots {
   /** The snapshot of the process that started the workers, with the metrics of the whole instance. */
   readonly instance: MetricsSnapshot

@@ -11,7 +11,6 @@ type Metric = PackedSnapshot[number]
 export interface MetricsReading {
   /** The sum of the series with these labels that pass; 0 if there is none. */
   sum(name: string, labels?: AskedLabels, passes?: (labels: Labels) => boolean): number
-  /** The values of a label. */
   labelValues(name: string, label: string, labels?: AskedLabels): readonly string[]
   /** The buckets of a histogram, summed over all its series with these labels. */
   buckets(name: string, labels?: AskedLabels): Buckets

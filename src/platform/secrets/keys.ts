@@ -39,7 +39,6 @@ export interface ParsedKey {
   readonly digest: Uint8Array
 }
 
-/** A new account ID. */
 export function createAccountId(): string {
   return randomText(accountIdLength)
 }

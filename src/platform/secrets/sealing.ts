@@ -72,7 +72,6 @@ export type Keys = readonly [Uint8Array, ...Uint8Array[]]
 /** One key, or several that a reload may replace, and which are therefore read at each use. */
 export type KeySource = Uint8Array | (() => Keys)
 
-/** The current keys of a source. */
 export function keysOf(source: KeySource): Keys {
   return typeof source === 'function' ? source() : [source]
 }

@@ -1,4 +1,5 @@
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
+import { keysOf } from '#platform/json.ts'
 import type { KeyKind } from '#platform/secrets/keys.ts'
 import type { Account, AccountChanges } from '#store/accounts.ts'
 import type { NoticeName } from '../forms/flash-notices.ts'
@@ -74,8 +75,7 @@ export const accountPages: CreatePages = (options) => [
     path: '/accounts/:id',
     get: withAccount((context, account) => showAccount(context, account)),
   },
-  // The cast is sound: these are the keys of the table.
-  ...(Object.keys(handlers) as ActionName[]).map((name) => createActionPage(name, options)),
+  ...keysOf(handlers).map((name) => createActionPage(name, options)),
   {
     path: '/accounts/:id/delete',
     get: withAccount(async (context, account) => context.show((frame) => deleteAccountPage(frame, account))),

@@ -9,7 +9,6 @@ import type { WorkerUrls } from '../request-server.ts'
 import { type Channel, openChannel, type RequestHandlers } from './channel.ts'
 import type { RequestsToFleet, RequestsToWorker, WorkerStartOptions } from './messages.ts'
 
-/** One worker process that serves requests. */
 export interface WorkerProcess {
   readonly urls: WorkerUrls
   readonly pid: number | undefined
@@ -21,7 +20,6 @@ export interface WorkerProcess {
   /** Resolves when the process has exited, for whatever reason. */
   readonly ended: Promise<WorkerExit>
   hasEnded(): boolean
-  /** Kills it immediately. */
   kill(): void
 }
 

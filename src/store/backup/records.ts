@@ -130,7 +130,6 @@ export type RecordOf<Kind extends RecordKind> = { readonly kind: Kind } & {
 
 export type AnyRecord<Kinds extends RecordKind> = { [Kind in Kinds]: RecordOf<Kind> }[Kinds]
 
-/** What a backup contains. */
 export type BackupRecord = AnyRecord<RecordKind>
 
 /** What a store is restored from: each account once, in its last state. */
