@@ -78,7 +78,7 @@ export async function tryCreateSetupLink(
   setupLinks: SetupLinks,
   accountId: string,
   onFailure: (reason: string) => void,
-  { isMailed = false }: { readonly isMailed?: boolean } = {},
+  { isMailed }: { readonly isMailed: boolean },
 ): Promise<SetupLink | 'mailed' | undefined> {
   try {
     if (!isMailed) return await setupLinks.create(accountId)

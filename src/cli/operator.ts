@@ -109,16 +109,11 @@ export function currentUser(): Actor {
 export function withSealingOperator<Result>(
   input: ConfigInput,
   work: (operator: Operator) => Promise<Result>,
-  actor?: Actor,
 ): Promise<Result> {
-  return withOperator(
-    input,
-    async (operator) => {
-      await operator.signingKeys.assertReadable()
-      return work(operator)
-    },
-    actor,
-  )
+  return withOperator(input, async (operator) => {
+    await operator.signingKeys.assertReadable()
+    return work(operator)
+  })
 }
 
 /**

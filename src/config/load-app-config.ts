@@ -11,7 +11,6 @@ import { type ConfigFile, readConfigFile } from './read-config-file.ts'
 import type { SchemaNode } from './schema/node.ts'
 import { route as routeSchema } from './schema/route.ts'
 import { type ConfigTree, configSchema, limits as limitsSchema } from './schema/schema.ts'
-import type { Environment } from './secrets.ts'
 
 /** The sections that apply to an app that hosts Gatehouse, which has its own listener, routes and log. */
 const appSections = [
@@ -50,7 +49,8 @@ export type AppConfigOptions = DeepPartial<Pick<ConfigTree, (typeof appSections)
  * own listeners, routes and upstreams are not used, and are optional.
  * @throws ConfigError with every problem; OperatorError if the file cannot be read
  */
-export function loadAppConfig(source: AppConfigOptions | string, env: Environment = process.env): Config {
+export function loadAppConfig(source: AppConfigOptions | string): Config {
+  const { env } = process
   const isFile = typeof source === 'string'
   if (!isFile && !isRecord(source))
     throw new OperatorError('the config must be an object or the path of a file')

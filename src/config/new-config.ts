@@ -60,8 +60,9 @@ const folder = 'data/demo'
  * The config of a demo: the one that comes with the program, unless one is named or is in the working directory. Its
  * data is kept in the working directory in any case, and so is the config itself if the program is a single file.
  */
-export function demoConfig(given: ConfigInput, env = process.env): ConfigInput {
-  if (given.file !== undefined || env.GATEHOUSE_CONFIG || existsSync('config/gateway.yaml')) return given
+export function demoConfig(given: ConfigInput): ConfigInput {
+  if (given.file !== undefined || process.env.GATEHOUSE_CONFIG || existsSync('config/gateway.yaml'))
+    return given
   const file = isBinary ? writeShippedConfig() : shippedConfig('gateway.yaml')
   if (file === undefined) return given
   const settings = [

@@ -112,8 +112,7 @@ function sendContinueOnceAdmitted(app: FastifyInstance): void {
     waiting.add(request)
     server.emit('request', request, response)
   })
-  app.addHook('preParsing', (request, reply, _payload, done) => {
-    const { raw } = request
+  app.addHook('preParsing', ({ raw }, reply, _payload, done) => {
     // The gateway's endpoints send their own, once they have checked what the head says about the body.
     if (waiting.has(raw) && appArrivalOf(raw)?.outcome.route !== ownRouteName) reply.raw.writeContinue()
     done()

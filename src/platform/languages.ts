@@ -52,14 +52,10 @@ export const german: Locale = {
 }
 
 /** The languages that people can choose, by the tags of browsers (BCP 47). */
-const locales = { en: english, de: german } as const
+export const locales = { en: english, de: german } as const
 
 export type Language = keyof typeof locales
 
 export function isLanguage(tag: string | undefined): tag is Language {
   return tag !== undefined && Object.hasOwn(locales, tag)
-}
-
-export function localeOf(language: Language): Locale {
-  return locales[language]
 }

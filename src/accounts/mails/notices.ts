@@ -25,9 +25,7 @@ interface NoticesOptions {
 /** Limits the mails to one account from each process: otherwise one session could cause any number. */
 const noticeRate: Rate = { limit: 20, perMs: 3_600_000 }
 
-export function createNotices(options: NoticesOptions): SendNotice {
-  const { store, outbox, sendMail, limiter, portalUrl } = options
-
+export function createNotices({ store, outbox, sendMail, limiter, portalUrl }: NoticesOptions): SendNotice {
   function add(account: AuditTarget, run: (texts: MailTexts) => Promise<void>): void {
     if (!limiter.takeInProcess('notice', account.id, noticeRate).isAllowed) return
     const about = { mail: 'notice', account: account.id }

@@ -1,5 +1,5 @@
 import type { FieldError } from '#platform/errors/gatehouse-error.ts'
-import { type Language, localeOf } from '#platform/languages.ts'
+import { type Language, locales } from '#platform/languages.ts'
 import * as de from './de/de.ts'
 import { en, type Texts } from './en/en.ts'
 import type { Messages } from './en/layout.ts'
@@ -20,7 +20,7 @@ export const languages = Object.entries(translations).map(([tag, { name }]) => (
 
 /** What a page in this language needs. */
 export function translationOf(language: Language) {
-  return { language, locale: localeOf(language), texts: translations[language].texts }
+  return { language, locale: locales[language], texts: translations[language].texts }
 }
 
 /** A title or detail of an error in the viewer's language. */

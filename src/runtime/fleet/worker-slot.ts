@@ -158,8 +158,7 @@ const silentMax = 5
 /**
  * Watches a worker until it exits: one that is suspended, or in an endless loop, would hold its connections forever.
  */
-function watchHeartbeat(worker: WorkerProcess, options: HeartbeatOptions): void {
-  const { onPingReply, onHung } = options
+function watchHeartbeat(worker: WorkerProcess, { onPingReply, onHung }: HeartbeatOptions): void {
   let silent = 0
 
   function beat(): void {

@@ -100,8 +100,7 @@ function withoutConflicts(work: () => void): void {
 }
 
 /** To be called within a long write. */
-function createRestorer(database: Database, { create, importedKeys, identities }: AccountTable) {
-  const { prepare } = database
+function createRestorer({ prepare }: Database, { create, importedKeys, identities }: AccountTable) {
   const inserts = new Map(tableKinds.map((kind) => [kind, prepare(insertRestored(kind))]))
   const insertChange = prepare('INSERT INTO changes (seq, kind, subject, at) VALUES (?, ?, ?, ?)')
   const lastChange = prepare('SELECT max(seq) AS head FROM changes')
