@@ -7,17 +7,14 @@ import type { PortalStore } from '#store/portal.ts'
 import type { Visitor } from '#store/sessions.ts'
 import { createAuditEntryFactory } from './audit-log.ts'
 
-/** Redeems verification links, for those who are signed in to the account that asked for them. */
-export interface EmailVerification {
-  /**
-   * Redeems a link: sets the account's e-mail to that of the link, verified. Having the link is not enough: people can
-   * ask for somebody else's address to be verified for their own account, and whoever reads the mail would do that for
-   * them by opening the link.
-   * @param viewerId the account that is signed in; undefined = none
-   * @throws GatehouseError `link-invalid`, `account-exists` (another account has the e-mail); OwnerNeeded
-   */
-  verify(token: string, viewerId: string | undefined, visitor: Visitor): Promise<Account>
-}
+/**
+ * Redeems a verification link: sets the account's e-mail to that of the link, verified. Having the link is not enough:
+ * people can ask for somebody else's address to be verified for their own account, and whoever reads the mail would do
+ * that for them by opening the link.
+ * @param viewerId the account that is signed in; undefined = none
+ * @throws GatehouseError `link-invalid`, `account-exists` (another account has the e-mail); OwnerNeeded
+ */
+export type VerifyEmail = (token: string, viewerId: string | undefined, visitor: Visitor) => Promise<Account>
 
 /** The link works, but whoever opened it is not signed in to the account that asked for it. */
 export class OwnerNeeded extends Error {
@@ -39,24 +36,22 @@ export function createEmailVerification({
 }: {
   readonly store: Pick<AccountReader, 'findAccount'> & Pick<PortalStore, 'redeemEmailLink'>
   readonly clock: Clock
-}): EmailVerification {
-  return {
-    verify: async (text, viewerId, { address }) => {
-      const token = parseLinkToken('email', text)
-      const account = token && (await store.findAccount(token.accountId))
-      const link = account?.portal.emailLink
-      if (!token || !link || !isSameText(link.digest, token.digest) || clock() >= link.expiresAt)
-        throw new GatehouseError('link-invalid')
-      const { id, email } = account
-      if (id !== viewerId) throw new OwnerNeeded(email, link.email)
-      const entry = createAuditEntryFactory({ kind: 'account', channel: 'portal', id, email, address }, clock)
-      const { digest } = token
-      const verified = entry('email-verified', account, { email: link.email })
-      const outcome = await store.redeemEmailLink(id, { digest, now: clock() }, verified)
-      if (outcome === 'exists') throw new GatehouseError('account-exists')
-      const changed = outcome === 'verified' ? await store.findAccount(id) : undefined
-      if (!changed) throw new GatehouseError('link-invalid')
-      return changed
-    },
+}): VerifyEmail {
+  return async (text, viewerId, { address }) => {
+    const token = parseLinkToken('email', text)
+    const account = token && (await store.findAccount(token.accountId))
+    const link = account?.portal.emailLink
+    if (!token || !link || !isSameText(link.digest, token.digest) || clock() >= link.expiresAt)
+      throw new GatehouseError('link-invalid')
+    const { id, email } = account
+    if (id !== viewerId) throw new OwnerNeeded(email, link.email)
+    const entry = createAuditEntryFactory({ kind: 'account', channel: 'portal', id, email, address }, clock)
+    const { digest } = token
+    const verified = entry('email-verified', account, { email: link.email })
+    const outcome = await store.redeemEmailLink(id, { digest, now: clock() }, verified)
+    if (outcome === 'exists') throw new GatehouseError('account-exists')
+    const changed = outcome === 'verified' ? await store.findAccount(id) : undefined
+    if (!changed) throw new GatehouseError('link-invalid')
+    return changed
   }
 }

@@ -11,15 +11,13 @@ import { createAuditEntryFactory } from './audit-log.ts'
 import { mailTextsFor, mailTo } from './mails/mail.ts'
 import type { DeliverMail } from './mails/outbox.ts'
 
-/** Ends keys for whoever holds them: finders of a leaked key, and secret scanners. */
-export interface HeldKeys {
-  /**
-   * Revokes a secret key, and its sessions with it; replaces an API key by one that is shown only in the portal. The
-   * owner is told by mail, if mail is configured. Any other text is ignored, without an error.
-   * @throws GatehouseError `store-unavailable`
-   */
-  end(text: string, visitor: Visitor): Promise<void>
-}
+/**
+ * Ends a key for whoever holds it: finders of a leaked key, and secret scanners. Revokes a secret key, and its sessions
+ * with it; replaces an API key by one that is shown only in the portal. The owner is told by mail, if mail is
+ * configured. Any other text is ignored, without an error.
+ * @throws GatehouseError `store-unavailable`
+ */
+export type EndHeldKey = (text: string, visitor: Visitor) => Promise<void>
 
 interface HeldKeysOptions {
   readonly store: Pick<AccountReader, 'findAccount'> &
@@ -34,7 +32,7 @@ interface HeldKeysOptions {
   readonly clock: Clock
 }
 
-export function createHeldKeys(options: HeldKeysOptions): HeldKeys {
+export function createHeldKeys(options: HeldKeysOptions): EndHeldKey {
   const { store, actionsOf, deliverMail, portalUrl, clock } = options
 
   /**
@@ -77,16 +75,14 @@ export function createHeldKeys(options: HeldKeysOptions): HeldKeys {
     return accountId === undefined ? undefined : { accountId, digest }
   }
 
-  return {
-    end: async (text, { address }) => {
-      const secretKey = parseKey('secretKey', text) ?? (await findForeign(text))
-      const apiKey = parseKey('apiKey', text)
-      const parsed = secretKey ?? apiKey
-      const account = parsed && (await store.findAccount(parsed.accountId))
-      if (!account) return
-      const actor: Actor = { kind: 'holder', channel: 'api', address }
-      if (secretKey) await endSecretKey(account, secretKey.digest, actor)
-      if (apiKey && isApiKeyOf(account, apiKey.digest)) await endApiKey(account, actor)
-    },
+  return async (text, { address }) => {
+    const secretKey = parseKey('secretKey', text) ?? (await findForeign(text))
+    const apiKey = parseKey('apiKey', text)
+    const parsed = secretKey ?? apiKey
+    const account = parsed && (await store.findAccount(parsed.accountId))
+    if (!account) return
+    const actor: Actor = { kind: 'holder', channel: 'api', address }
+    if (secretKey) await endSecretKey(account, secretKey.digest, actor)
+    if (apiKey && isApiKeyOf(account, apiKey.digest)) await endApiKey(account, actor)
   }
 }

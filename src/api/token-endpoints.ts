@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { HeldKeys } from '#accounts/held-keys.ts'
+import type { EndHeldKey } from '#accounts/held-keys.ts'
 import { arrivalOf, visitorOf } from '#gateway/arrival/endpoint-arrival.ts'
 import { recordOnSent } from '#gateway/arrival/outcome.ts'
 import { ambiguousCookie } from '#gateway/browser/browser-fields.ts'
@@ -132,18 +132,18 @@ export function createFailedKeyPairCount({ limiter, failures }: FailedKeyPairOpt
 }
 
 export interface HeldKeysEndpointOptions extends FailedKeyPairOptions {
-  readonly heldKeys: HeldKeys
+  readonly endHeldKey: EndHeldKey
 }
 
 /** Ends a key for whoever holds it. The answer is the same whether or not there was such a key. */
-export function revokeKeyEndpoint({ heldKeys, limiter, failures }: HeldKeysEndpointOptions): OwnEndpoint {
+export function revokeKeyEndpoint({ endHeldKey, limiter, failures }: HeldKeysEndpointOptions): OwnEndpoint {
   return {
     handler: async (request, reply) => {
       const key = readKey(request)
       const visitor = visitorOf(request.raw)
       // Every call counts: the answer does not say whether there was such a key.
       await countFailureOrThrow(limiter, failures, visitor.address)
-      await heldKeys.end(key, visitor)
+      await endHeldKey(key, visitor)
       reply.header('Cache-Control', 'no-store')
       return {}
     },

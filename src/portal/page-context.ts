@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { AccountActions, AccountActionsOf } from '#accounts/account-actions.ts'
 import { fullName } from '#accounts/account-input.ts'
 import { actorOf } from '#accounts/audit-log.ts'
-import type { EmailVerification } from '#accounts/email-verification.ts'
+import type { VerifyEmail } from '#accounts/email-verification.ts'
 import type { ReceiverActions } from '#accounts/events/receiver-actions.ts'
 import type { IsReturnPath } from '#gateway/browser/sign-in-return.ts'
 import type { IdentityHeaders } from '#gateway/forward/identity-headers.ts'
@@ -71,7 +71,7 @@ export interface PortalOptions {
   readonly requireSecondFactor: SecondFactorPolicy
   /** For the actions of a viewer: `actionsOf(actorOf(viewer, visitor))`. */
   readonly actionsOf: AccountActionsOf
-  readonly emailVerification: EmailVerification
+  readonly verifyEmail: VerifyEmail
   readonly passwordResets: PasswordResets
   readonly limiter: Pick<RateLimiter, 'take'>
   readonly cookies: PortalCookies

@@ -19,7 +19,7 @@ async function start(t: Test) {
     tls: { verify: true, ca: undefined },
   })
   const people = openPeople(t, { sendMail })
-  const { verify } = createEmailVerification({ store: people.store, clock: () => people.time.now })
+  const verify = createEmailVerification({ store: people.store, clock: () => people.time.now })
   /** The token of the last mail, put together again where lines were broken. */
   const lastToken = () => {
     const text = (mails.at(-1) ?? '').replaceAll('=\r\n', '')

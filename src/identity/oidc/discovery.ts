@@ -4,16 +4,6 @@ import type { Clock } from '#platform/time.ts'
 import { fetchTimeoutMs } from '../issuers/fetch-json.ts'
 import { providerFetch } from './provider-fetch.ts'
 
-/** The metadata of the provider: its endpoints and what it supports. */
-interface Discovery {
-  /**
-   * Asks the provider at the first sign-in, and in the background once the answer is an hour old. After a failure it is
-   * asked again at the next sign-in, but not within 2 s.
-   * @throws GatehouseError `sign-in-provider-unavailable`
-   */
-  find(): Promise<Configuration>
-}
-
 interface DiscoveryOptions {
   readonly issuer: string
   readonly clientId: string
@@ -26,7 +16,12 @@ const freshMs = 3_600_000
 /** A provider that is down is asked once in this time, however many people try to sign in. */
 const discoveryCooldownMs = 2_000
 
-export function createDiscovery(options: DiscoveryOptions): Discovery {
+/**
+ * Finds the metadata of the provider: its endpoints and what it supports. The provider is asked at the first sign-in,
+ * and in the background once the answer is an hour old; after a failure at the next sign-in, but not within 2 s.
+ * @returns a function that throws GatehouseError `sign-in-provider-unavailable`
+ */
+export function createDiscovery(options: DiscoveryOptions): () => Promise<Configuration> {
   const { clock } = options
   let known: { readonly configuration: Configuration; readonly at: number } | undefined
   let failed: { readonly error: unknown; readonly at: number } | undefined
@@ -56,18 +51,16 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
   /** Absolute, as a clock that was set back must not make anything recent for ever. */
   const isRecent = (at: number, spanMs: number) => Math.abs(clock() - at) < spanMs
 
-  return {
-    find: async () => {
-      if (known) {
-        // A known answer still serves if the provider cannot be asked.
-        if (!isRecent(known.at, freshMs) && !isCoolingDown()) refresh().catch(() => {})
-        return known.configuration
-      }
-      if (isCoolingDown()) throw unavailable(failed?.error)
-      return refresh().catch((error: unknown) => {
-        throw unavailable(error)
-      })
-    },
+  return async () => {
+    if (known) {
+      // A known answer still serves if the provider cannot be asked.
+      if (!isRecent(known.at, freshMs) && !isCoolingDown()) refresh().catch(() => {})
+      return known.configuration
+    }
+    if (isCoolingDown()) throw unavailable(failed?.error)
+    return refresh().catch((error: unknown) => {
+      throw unavailable(error)
+    })
   }
 }
 

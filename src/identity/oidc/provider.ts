@@ -67,10 +67,10 @@ interface OidcProviderOptions {
 
 export function createOidcProvider(options: OidcProviderOptions): OidcProvider {
   const { oidc, redirectUri, signedOutUri, clockToleranceMs, clock } = options
-  const discovery = createDiscovery({ ...oidc, clockToleranceMs, clock })
+  const findConfiguration = createDiscovery({ ...oidc, clockToleranceMs, clock })
 
   async function start(isFresh: boolean): ReturnType<OidcProvider['start']> {
-    const configuration = await discovery.find()
+    const configuration = await findConfiguration()
     const client = await import('openid-client')
     const secrets: SignInSecrets = {
       state: client.randomState(),
@@ -93,7 +93,7 @@ export function createOidcProvider(options: OidcProviderOptions): OidcProvider {
   }
 
   async function finish(url: URL, secrets: SignInSecrets): Promise<AuthenticatedPerson> {
-    const configuration = await discovery.find()
+    const configuration = await findConfiguration()
     try {
       const { state, nonce, verifier, startedAt, isFresh } = secrets
       const client = await import('openid-client')
@@ -130,7 +130,7 @@ export function createOidcProvider(options: OidcProviderOptions): OidcProvider {
   }
 
   async function signOutUrl(idToken: string | undefined): Promise<string | undefined> {
-    const configuration = await discovery.find()
+    const configuration = await findConfiguration()
     if (configuration.serverMetadata().end_session_endpoint === undefined) return undefined
     const client = await import('openid-client')
     return client.buildEndSessionUrl(configuration, {

@@ -36,13 +36,11 @@ export interface CachedAssertion {
   readonly stamp: Stamp | undefined
 }
 
-interface Assertions {
-  /**
-   * A JWT that identifies the caller to one upstream, valid for at least another half of the lifetime.
-   * @throws GatehouseError `store-unavailable` while there is no signing key
-   */
-  issue(subject: AssertionSubject, upstream: string): string
-}
+/**
+ * A JWT that identifies the caller to one upstream, valid for at least another half of the lifetime.
+ * @throws GatehouseError `store-unavailable` while there is no signing key
+ */
+type IssueAssertion = (subject: AssertionSubject, upstream: string) => string
 
 interface AssertionsOptions {
   readonly keyring: Pick<Keyring, 'signer'>
@@ -62,7 +60,7 @@ interface AssertionsOptions {
  * Creates assertions, each signed once for many requests, as a signature costs more than the rest of a request. The
  * cache key contains everything they assert, so that another role or session gets another assertion.
  */
-export function createAssertions(options: AssertionsOptions): Assertions {
+export function createAssertions(options: AssertionsOptions): IssueAssertion {
   const { keyring, cache, issuer, lifetimeMs, stamps, clock } = options
   const signerOf = memoizeByObject((key: SigningKey) => createJwtSigner(key, assertionType))
 
@@ -93,20 +91,18 @@ export function createAssertions(options: AssertionsOptions): Assertions {
     return stamp === undefined || stamps?.covers(stamp, accountId) === true
   }
 
-  return {
-    issue: (subject, upstream) => {
-      const now = clock()
-      // Looked up each time, as an assertion signed with a retired or replaced key must not be reused.
-      const key = keyring.signer(now)
-      const { accountId, role, scheme, sessionId = '', scopes } = subject
-      // No scope contains a comma. The role is last, as only it may contain any character.
-      const name = `${upstream} ${accountId} ${scheme} ${sessionId} ${scopes.join(',')} ${role}`
-      const cached = cache.get(name)
-      if (cached?.key === key && now <= cached.usableUntil && isUnchanged(cached.stamp, accountId))
-        return cached.text
-      const assertion = sign(subject, upstream, key)
-      cache.set(name, assertion)
-      return assertion.text
-    },
+  return (subject, upstream) => {
+    const now = clock()
+    // Looked up each time, as an assertion signed with a retired or replaced key must not be reused.
+    const key = keyring.signer(now)
+    const { accountId, role, scheme, sessionId = '', scopes } = subject
+    // No scope contains a comma. The role is last, as only it may contain any character.
+    const name = `${upstream} ${accountId} ${scheme} ${sessionId} ${scopes.join(',')} ${role}`
+    const cached = cache.get(name)
+    if (cached?.key === key && now <= cached.usableUntil && isUnchanged(cached.stamp, accountId))
+      return cached.text
+    const assertion = sign(subject, upstream, key)
+    cache.set(name, assertion)
+    return assertion.text
   }
 }

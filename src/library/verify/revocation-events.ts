@@ -10,15 +10,6 @@ interface Beat {
   readonly asOf: number | null
 }
 
-interface EventReader {
-  /**
-   * Takes the next event.
-   * @returns undefined before the whole snapshot has been read
-   * @throws if it is forged, or not the one that comes next
-   */
-  read(event: string): Promise<Beat | undefined>
-}
-
 export interface EventReaderOptions {
   readonly keySet: Pick<KeySet, 'find'>
   readonly issuer: string
@@ -35,7 +26,7 @@ const eventType = 'gatehouse-revocations+jwt'
  * Reads the events of one connection: a snapshot in numbered parts for our nonce, then events of the same feed, each
  * with the next number. So an event that was forged, recorded earlier, dropped or moved is noticed.
  */
-export function createEventReader(options: EventReaderOptions): EventReader {
+export function createEventReader(options: EventReaderOptions) {
   const { keySet, issuer, algorithms, nonce, clockToleranceMs } = options
   let known: KnownRevocations | undefined
   let feed: unknown
@@ -65,7 +56,12 @@ export function createEventReader(options: EventReaderOptions): EventReader {
     sequence++
   }
 
-  async function read(event: string): Promise<Beat | undefined> {
+  /**
+   * Takes the next event.
+   * @returns undefined before the whole snapshot has been read
+   * @throws if it is forged, or not the one that comes next
+   */
+  async function readNext(event: string): Promise<Beat | undefined> {
     const { payload } = await jwtVerify(event, keySet.find, {
       issuer,
       algorithms: [...algorithms],
@@ -79,7 +75,7 @@ export function createEventReader(options: EventReaderOptions): EventReader {
     return isWhole && known ? { known, startedAt, asOf } : undefined
   }
 
-  return { read }
+  return readNext
 }
 
 /** What a revocation may concern: claims of an assertion or access token that was verified. */

@@ -168,10 +168,10 @@ export function createRevocations(options: FollowOptions): Revocations {
     const response = await send(target, { headers, signal, redirect: 'error', cache: 'no-store' })
     if (response.status !== 200 || !response.body)
       throw new Error(`the gateway answered ${response.status} at ${target.pathname}`)
-    const events = createEventReader({ ...options, clockToleranceMs: clockToleranceS * 1_000, nonce })
+    const readNext = createEventReader({ ...options, clockToleranceMs: clockToleranceS * 1_000, nonce })
     let startedAt: number | undefined
     for await (const event of readEvents(response.body)) {
-      const beat = await events.read(event).catch((error: unknown) => {
+      const beat = await readNext(event).catch((error: unknown) => {
         // It is unknown at once what was revoked, as the event that had to come did not.
         setCurrentUntil(never)
         throw error

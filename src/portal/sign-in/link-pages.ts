@@ -20,7 +20,7 @@ import {
 export const linkPages: CreatePages = ({
   signIn,
   cookies,
-  emailVerification,
+  verifyEmail,
   passwordResets,
   requireSecondFactor,
 }) => [
@@ -78,7 +78,7 @@ export const linkPages: CreatePages = ({
       // The page is public, so the gate has not checked whether a second factor must be set up first.
       if (viewer && needsSecondFactor(viewer.account, requireSecondFactor))
         return redirectTo('/profile/two-factor')
-      await emailVerification.verify(tokenFromLink(form('token')), viewer?.account.id, visitor)
+      await verifyEmail(tokenFromLink(form('token')), viewer?.account.id, visitor)
       return redirectTo('/profile', 'email-verified')
     },
     refused: (context, error) => {

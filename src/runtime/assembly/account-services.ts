@@ -90,8 +90,8 @@ export function createAccountServices(options: AccountServicesOptions) {
       }),
     sessions,
     actionsOf,
-    emailVerification: createEmailVerification({ store, clock }),
-    heldKeys: createHeldKeys({
+    verifyEmail: createEmailVerification({ store, clock }),
+    endHeldKey: createHeldKeys({
       store,
       actionsOf,
       clock,

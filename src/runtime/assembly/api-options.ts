@@ -43,7 +43,7 @@ export function createApiOptions(
   const { config, store, clock } = parts
   const accessCookie = config.accessCookie.enabled ? config.accessCookie : undefined
   const services = createAccountServices({ ...parts, portalTokens: accessCookie && callerAuth.portalTokens })
-  const { actionsOf, heldKeys } = services
+  const { actionsOf, endHeldKey } = services
   const subjectsOf = createBlockedSubjects({ store, issuers: config.issuers, clock })
   const signInReturn =
     accessCookie && isReturnPath && createSignInReturn(parts, services, { accessCookie, isReturnPath })
@@ -77,7 +77,7 @@ export function createApiOptions(
       hasSetupLinks: config.portal.acceptsPasswords,
       clock,
     },
-    heldKeys,
+    endHeldKey,
     accept: config.keys.accept,
     portal: config.portal.enabled
       ? createPortal({
@@ -109,7 +109,7 @@ function createSignInReturn(
 
 function portalOptions(
   parts: ConfigParts,
-  { signIn, actionsOf, emailVerification, passwordResets, oidcSignInAt }: AccountServices,
+  { signIn, actionsOf, verifyEmail, passwordResets, oidcSignInAt }: AccountServices,
   accessCookie: TokenCookie | undefined,
 ): Omit<PortalOptions, 'subjectsOf' | 'isReturnPath' | 'signInReturn' | 'gatewayUrl'> {
   const { config, limiter, clock } = parts
@@ -129,7 +129,7 @@ function portalOptions(
   return {
     signIn,
     actionsOf,
-    emailVerification,
+    verifyEmail,
     passwordResets,
     limiter,
     path: portal.path,

@@ -101,5 +101,5 @@ export function createAssertionHeader(
   const { issuer } = config.tokens
   const cache = createLru<CachedAssertion>(assertionsMax)
   const stamps = revocationFeed?.stamps
-  return { header, of: createAssertions({ keyring, cache, issuer, lifetimeMs, stamps, clock }).issue }
+  return { header, of: createAssertions({ keyring, cache, issuer, lifetimeMs, stamps, clock }) }
 }

@@ -23,8 +23,8 @@ function create({ lifetimeMs = 60_000, entriesMax = 100, keys = [newSigningKey('
   if (keys.length > 0) keyring.replace(keys)
   const time = { nowMs: startMs }
   const cache = createLru<CachedAssertion>(entriesMax)
-  const { issue } = createAssertions({ keyring, cache, issuer, lifetimeMs, clock: () => time.nowMs })
-  return { of: issue, time, keyring }
+  const of = createAssertions({ keyring, cache, issuer, lifetimeMs, clock: () => time.nowMs })
+  return { of, time, keyring }
 }
 
 t.test('an assertion names subject, audience, issuer and expiry', async (t) => {
