@@ -14,9 +14,7 @@ import type { AccountLookup } from './account-input.ts'
 import type { AuditEntryFactory } from './audit-log.ts'
 import { type ListPosition, type Page, type PageRequest, pageOf, parseListCursor } from './pages.ts'
 
-/**
- * The sessions of an account. All methods throw GatehouseError `account-not-found` for an unknown ID or e-mail.
- */
+/** The sessions of an account. All methods throw GatehouseError `account-not-found` for an unknown ID or e-mail. */
 export interface AccountSessions {
   /** Open token sessions, newest first. `expiresAt` is when a session ends without a refresh. */
   list(idOrEmail: string): Promise<readonly Session[]>

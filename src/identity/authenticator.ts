@@ -15,9 +15,7 @@ import type { Directory } from './directory.ts'
 
 /** Identifies the caller of each request. */
 export interface Authenticator {
-  /**
-   * Synchronous if everything is cached and current. Throws or rejects only if it cannot be decided.
-   */
+  /** Synchronous if everything is cached and current. Throws or rejects only if it cannot be decided. */
   decide(access: Access, credentials: Credentials, now: MonotonicMs): Decision | Promise<Decision>
   /**
    * The credential in a part of a text, if it was decided about within the last second and nothing has changed since.

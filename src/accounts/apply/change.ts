@@ -59,8 +59,6 @@ export interface Replacement {
 export interface Step {
   readonly change: Change
   readonly work: Work
-  /** The entry in the file, such as `accounts.3`; absent = the change is made because the file has no entry. */
-  readonly place?: string
 }
 
 /** Whether two values of a field are equal; the order of a list does not matter. */

@@ -59,13 +59,12 @@ export async function planChanges(state: DesiredState, options: PlanOptions): Pr
   const errors: FieldError[] = []
   let unchanged = 0
   const steps = entries.flatMap(({ desired, account }, index) => {
-    const place = `accounts.${index}`
     const keys = planKeys(desired.email, desired.keys ?? [], { account, holders, keysMax, now })
-    errors.push(...within(place, keys.errors))
+    errors.push(...within(`accounts.${index}`, keys.errors))
     const own = account ? planUpdate(desired, account, name) : [planCreation(desired, name)]
     const planned = [...own, ...keys.steps]
     if (planned.length === 0) unchanged++
-    return planned.map((step) => ({ ...step, place }))
+    return planned
   })
   assertNoErrors(errors)
   const pruned = prune ? await planPrune(entries, name, { prune, store }) : []

@@ -28,14 +28,13 @@ export function createKeyWriter(options: KeyWriterOptions) {
 
   /**
    * @param onMade called with a new key before it is valid
-   * @returns the new key; undefined = it was made elsewhere
    * @throws UnconfirmedKeys
    */
   async function create(
     account: Account,
     { input, digest }: { readonly input: SecretKeyInput; readonly digest: Uint8Array | undefined },
     onMade: (key: string) => Promise<void>,
-  ): Promise<string | undefined> {
+  ): Promise<void> {
     const made = digest
       ? { key: undefined, stored: toImportedKey(input, digest) }
       : makeSecretKey(account.id, input, options)
@@ -43,7 +42,6 @@ export function createKeyWriter(options: KeyWriterOptions) {
     const details = digest && { isImported: true }
     const outcome = await addSecretKey(options, account, { ...made, details })
     if (outcome !== 'added') throw invalidField('keys', `"${input.name}" ${changedMeanwhile}`)
-    return made.key
   }
 
   function toImportedKey(input: SecretKeyInput, digest: Uint8Array): SecretKey {

@@ -38,9 +38,7 @@ export interface OAuthOptions extends ClientsOptions, TokenEndpointOptions {
 
 const basicChallenge = 'Basic realm="gatehouse"'
 
-/**
- * OAuth 2: the same keys and tokens in the standard form. Every error is one of RFC 6749 5.2, whatever its cause.
- */
+/** OAuth 2: the same keys and tokens in the standard form. Every error is one of RFC 6749 5.2, whatever its cause. */
 export function registerOAuth(scope: FastifyInstance, options: OAuthOptions): void {
   acceptFormsOnly(scope, options.requestTimeoutMs)
   answerOAuthErrors(scope, { challenge: basicChallenge })

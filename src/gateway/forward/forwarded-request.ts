@@ -104,9 +104,7 @@ export interface ForwardEvents<Forwarded extends ForwardedRequest> {
   onGrpcResponse(forwarded: Forwarded): void
   /** A stream of events has begun, and is followed. @returns what to call once it is over */
   onEventStream(forwarded: Forwarded): () => void
-  /**
-   * On a route whose responses say their cost, once: the units they say, or one if it has ended without saying so.
-   */
+  /** On a route whose responses say their cost, once: the units they say, or one if it has ended without saying so. */
   onUnits(forwarded: Forwarded, units: number): void
   /** The whole response has been forwarded. */
   onResponseEnd(forwarded: Forwarded): void

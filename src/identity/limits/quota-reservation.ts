@@ -63,9 +63,7 @@ const refillShare = 1 / 8
 /** Below this many, requesting ahead is not worth it. */
 const refillMin = 8
 
-/**
- * The number of requests expected soon, given those since the store was last asked: at least one.
- */
+/** The number of requests expected soon, given those since the store was last asked: at least one. */
 export function expectedSoon({ askedAt, passed, passedWhenAsked }: Reservation, now: MonotonicMs): number {
   const elapsedMs = Math.max(1, now - askedAt)
   return Math.ceil(((passed - passedWhenAsked) * aheadMs) / elapsedMs) || 1

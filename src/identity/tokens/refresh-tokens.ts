@@ -85,18 +85,18 @@ interface AcknowledgementsOptions {
   readonly store: Pick<SessionStore, 'acknowledgeRotations'>
   /** Called for acknowledgements that will never be written: with the error, and how many. */
   readonly onLoss: (error: unknown, count: number) => void
-  /** How long to wait for more acknowledgements; default 20 ms, less than any grace period that is batched. */
-  readonly delayMs?: number
   /** How soon a write is retried; default 250 ms. */
   readonly retryMs?: number
 }
 
+/** How long to wait for more acknowledgements: less than any grace period that is batched. */
+const delayMs = 20
 /** How many are written in one step, and how many may be queued, which takes about 5 MB. */
 const batchMax = 500
 export const pendingMax = 20_000
 
 export function openAcknowledgements(options: AcknowledgementsOptions): Acknowledgements {
-  const { store, onLoss, delayMs = 20, retryMs = 250 } = options
+  const { store, onLoss, retryMs = 250 } = options
   /** By session, as only the current token of each matters. */
   const pending = new Map<string, RotationAcknowledgement>()
   let timer: NodeJS.Timeout | undefined

@@ -146,9 +146,7 @@ function usageKey(keys: KeyNames, accountId: string, month: number): string {
   return keys.usageOf(accountId, formatDay(month).slice(0, 7))
 }
 
-/**
- * All keys that an account's usage may be under, as a clock may be ahead of ours.
- */
+/** All keys that an account's usage may be under, as a clock may be ahead of ours. */
 export function usageKeysOf(keys: KeyNames, accountId: string, now: EpochMs): readonly string[] {
   const today = dayOf(now)
   const days = { from: firstOfMonth(today - usageDaysKept, -1), to: firstOfMonth(today, 1) }
