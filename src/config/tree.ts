@@ -8,7 +8,7 @@ export interface Fault {
   readonly message: string
 }
 
-export interface TreeReadResult {
+interface TreeReadResult {
   /** Plain maps, lists and values. No object occurs twice, so that changing one part changes no other. */
   readonly tree: unknown
   /** Duplicated options; the tree contains the last. */

@@ -10,12 +10,6 @@ interface FleetSnapshots {
   readonly ended: MetricsSnapshot
 }
 
-export interface MergedMetrics {
-  /** In Prometheus text format. */
-  text(): Promise<string>
-  snapshot(): Promise<MetricsSnapshot>
-}
-
 /** Metrics taken only from `instance`: they are meaningless in a worker. */
 const instanceMetrics = new Set<string>([
   metricNames.lastReload,
@@ -27,14 +21,18 @@ const instanceMetrics = new Set<string>([
 const cumulativeTypes = new Set<unknown>(['counter', 'histogram'])
 
 /** Merges all snapshots: counts are summed, a gauge is merged by its meaning. */
-export function mergeMetrics({ instance, workers, ended }: FleetSnapshots): MergedMetrics {
+export function mergeMetrics({ instance, workers, ended }: FleetSnapshots) {
   const snapshots = [
     ...workers.map((snapshot) => snapshot.filter(({ name }) => !instanceMetrics.has(name))),
     ended.filter(({ name }) => !instanceMetrics.has(name)),
     instance.filter(({ name }) => instanceMetrics.has(name)),
   ]
   const merged = AggregatorRegistry.aggregate(snapshots)
-  return { text: () => merged.metrics(), snapshot: () => merged.getMetricsAsJSON() }
+  return {
+    /** In Prometheus text format. */
+    text: () => merged.metrics(),
+    snapshot: (): Promise<MetricsSnapshot> => merged.getMetricsAsJSON(),
+  }
 }
 
 /** Adds the counts of an exited process to those of earlier ones; its gauges are dropped. */

@@ -1,5 +1,5 @@
 import { exemplarsOf } from '#ops/metrics/histogram.ts'
-import { addCumulative, type MergedMetrics, mergeMetrics } from '#ops/metrics/merge-metrics.ts'
+import { addCumulative, mergeMetrics } from '#ops/metrics/merge-metrics.ts'
 import {
   type Metrics,
   type MetricsSnapshot,
@@ -45,7 +45,7 @@ export function openFleetMetrics({ metrics, workers }: FleetMetricsOptions): Fle
     )
   }
 
-  async function merge(isScrape: boolean): Promise<MergedMetrics> {
+  async function merge(isScrape: boolean) {
     await sample(isScrape)
     metrics.workersUp.set(workers().length)
     const instance = await metrics.snapshot()
