@@ -43,6 +43,8 @@ const disconnectTimeoutMs = 200
 /** Retries of a command after a redirection (MOVED, ASK, TRYAGAIN, CLUSTERDOWN): within a request's store timeout. */
 export const redirections = { max: 4, delayMs: 50 }
 const reconnectDelayMs = { first: 50, max: 1_000 }
+/** How long a replica refuses writes before it is left, and after which time again. */
+const replicaLeftMs = { first: 1_000, next: 10_000 }
 
 /**
  * Opens a client that fails at once rather than queueing, as the caller decides what an outage means. It reconnects by
@@ -112,7 +114,11 @@ function connect({ topology, ...options }: RedisOptions): Client {
   switch (topology.kind) {
     case 'single': {
       const isTls = topology.url.startsWith('rediss:')
-      return new Redis(topology.url, { ...common, ...(isTls && { tls: tlsOptions(options.tls) }) })
+      return new Redis(topology.url, {
+        ...common,
+        reconnectOnError: createReplicaCheck(),
+        ...(isTls && { tls: tlsOptions(options.tls) }),
+      })
     }
     case 'sentinel':
       return new Redis({
@@ -122,6 +128,7 @@ function connect({ topology, ...options }: RedisOptions): Client {
         sentinelCommandTimeout: connectTimeoutMs,
         sentinelRetryStrategy: reconnectDelay,
         failoverDetector: true,
+        reconnectOnError: createReplicaCheck(),
         ...(topology.password !== undefined && { sentinelPassword: topology.password }),
         ...(options.tls && {
           tls: tlsOptions(options.tls),
@@ -160,6 +167,23 @@ function commonOptions({ username, password, commandTimeoutMs }: Omit<RedisOptio
     // ioredis would resubscribe with an unhandled promise, whose rejection ends the process.
     autoResubscribe: false,
   } satisfies ClientOptions
+}
+
+/**
+ * A master that has become a replica keeps its connections, while its address (a load balancer, a name in DNS,
+ * Sentinel) leads to the new master. Each attempt interrupts reads, which a replica answers, so there are few.
+ * @returns whether the connection is to be made anew after this error
+ */
+function createReplicaCheck(): (error: Error) => boolean {
+  let dueAt: number | undefined
+  return ({ message }) => {
+    if (!message.startsWith('READONLY ')) return false
+    const now = performance.now()
+    dueAt ??= now + replicaLeftMs.first
+    if (now < dueAt) return false
+    dueAt = now + replicaLeftMs.next
+    return true
+  }
 }
 
 /** Doubled at each attempt, with jitter, so that many instances do not reconnect at the same time. */

@@ -2,10 +2,11 @@ import t from 'tap'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import { until } from '../../setup/net.ts'
-import { startRedis } from '../../setup/redis.ts'
+import { redisCommand, startRedis } from '../../setup/redis.ts'
 import { assertUnavailable } from '../contract/every-verb.ts'
 import { createAccount, newAccount, newSigningKey, plain, withoutTimes } from '../samples.ts'
 import { openAt, openInspector, openStoreAt, optionsOf } from './place.ts'
+import { startTcpProxy } from './tcp-proxy.ts'
 
 /** As in a gateway: a request does not wait longer for the store. */
 const commandTimeoutMs = 250
@@ -95,6 +96,25 @@ t.test('with a read-only Redis writes are refused and reads answered', async (t)
     await end()
     t.equal(await store.addSigningKey(newSigningKey()), true)
   }
+})
+
+t.test('a master that has become a replica is left for the one that its address leads to', async (t) => {
+  const old = await startRedis(t, ['--repl-diskless-sync-delay', '0'])
+  const next = await startRedis(t)
+  const wire = await startTcpProxy(t, old.port)
+  const store = await openStoreAt(t, optionsOf(wire, { commandTimeoutMs }))
+  await createAccount(store)
+  await redisCommand(next.port, `REPLICAOF 127.0.0.1 ${old.port}`)
+  await until('it follows', async () =>
+    (await redisCommand(next.port, 'INFO replication')).includes('master_link_status:up'),
+  )
+  await redisCommand(next.port, 'REPLICAOF NO ONE')
+  wire.leadTo(next.port)
+  await redisCommand(old.port, `REPLICAOF 127.0.0.1 ${next.port}`)
+  const write = () => store.createAccounts([newAccount()])
+  await t.rejects(write(), { code: 'store-unavailable' }, 'its connections stay')
+  const creation = await until('writes are accepted again', () => write().catch(() => undefined))
+  t.strictSame(creation, { kind: 'created' })
 })
 
 t.test('a store is opened without Redis and is ready once it is there', async (t) => {

@@ -10,9 +10,12 @@ export interface TcpProxy {
   cut(): void
   /** The same, of those alone that have said something. */
   cutMatching(said: string): number
+  /** What connects later gets to another server. */
+  leadTo(port: number): void
 }
 
-export async function startTcpProxy(t: Scope, port: number): Promise<TcpProxy> {
+export async function startTcpProxy(t: Scope, firstPort: number): Promise<TcpProxy> {
+  let port = firstPort
   const pairs = new Set<{ readonly sockets: readonly Socket[]; said: string }>()
   // Half-open: once it is cut not even the end of a connection is answered.
   const server = createServer({ allowHalfOpen: true }, (client) => {
@@ -47,5 +50,12 @@ export async function startTcpProxy(t: Scope, port: number): Promise<TcpProxy> {
     return chosen.length
   }
 
-  return { url: `redis://127.0.0.1:${portOf(server)}`, cutMatching, cut: () => void cutMatching('') }
+  return {
+    url: `redis://127.0.0.1:${portOf(server)}`,
+    cutMatching,
+    cut: () => void cutMatching(''),
+    leadTo: (next) => {
+      port = next
+    },
+  }
 }
