@@ -49,7 +49,7 @@ const reservationsMax = 100_000
  * After how long the store is asked again about a used-up quota: a plan may be changed, or a reservation given back.
  */
 const usedUpMs = 1_000
-/** How often it is checked whether a window has ended early, as the system's clock may be set. */
+/** How often it is checked whether a window is still the current one, as the system's clock may be set. */
 const windowCheckMs = 1_000
 /** How long a reservation that runs low waits for others, so that those of all subjects become one write. */
 const refillDelayMs = 100
@@ -98,7 +98,7 @@ export function openQuotas(options: QuotasOptions): Quotas {
   function currentReservation(subject: string, per: Quota['per'], now: MonotonicMs): Reservation {
     const time = clock()
     const known = reservations.get(subject)
-    const current = known?.per === per && time < known.endsAt ? known : begin(subject, per, time)
+    const current = known?.per === per && isWithin(known, time) ? known : begin(subject, per, time)
     current.currentUntil = now + Math.min(windowCheckMs, current.endsAt - time)
     return current
   }
@@ -240,4 +240,9 @@ export function openQuotas(options: QuotasOptions): Quotas {
       reservations.clear()
     },
   }
+}
+
+/** A clock that was ahead may have been set back to before the window. */
+function isWithin({ endsAt, windowMs }: Reservation, time: EpochMs): boolean {
+  return time < endsAt && time >= endsAt - windowMs
 }

@@ -160,6 +160,20 @@ t.test('a month ends with its last day, whatever its length', async (t) => {
   }
 })
 
+t.test('a clock that was ahead and is set back leaves nobody in the window of the future', async (t) => {
+  const { time, open } = await start(t)
+  const { take } = open()
+  const quota = { limit: 1, per: 'day' } as const
+  time.ms = Date.UTC(2036, 0, 1)
+  t.match(await take('ada', quota), { isAllowed: true })
+  t.match(await take('ada', quota), { isAllowed: false })
+  time.ms = lastSecondOfYear
+  t.match(await take('ada', quota), { isAllowed: true }, 'today')
+  t.match(await take('ada', quota), { isAllowed: false, resetMs: second })
+  time.ms = Date.UTC(2036, 0, 1)
+  t.match(await take('ada', quota), { isAllowed: false }, 'what was used then still counts')
+})
+
 t.test('another plan counts in its own window at once, whatever is reserved', async (t) => {
   const { take } = (await start(t)).open()
   t.match(await take('ada', { limit: 1_000, per: 'day' }), { isAllowed: true })
