@@ -42,12 +42,16 @@ export function createLocalRates(monotonic: MonotonicClock) {
     const recent = debts.check(purpose, subject, recentPlace)
     const key = recent === undefined ? rateKey(subject) : subject
     const place = recent ?? debts.find(purpose, key)
-    const beforeMs = place === undefined ? 0 : debts.remainingMs(place, now)
+    const owedMs = place === undefined ? 0 : debts.remainingMs(place, now)
+    // More is owed after a longer window, that of another plan or config: it counts as the whole limit of this one.
+    const beforeMs = Math.min(owedMs, perMs)
     const afterMs = beforeMs + intervalMs
     const excessMs = afterMs - perMs
     // Less than a millionth of a slot is rounding.
-    if (excessMs > intervalMs / 1_000_000)
+    if (excessMs > intervalMs / 1_000_000) {
+      if (place !== undefined && owedMs > perMs) debts.set(place, now, perMs)
       return { isAllowed: false, remaining: 0, retryMs: Math.ceil(excessMs), resetMs: Math.ceil(beforeMs) }
+    }
     const usedPlace = place ?? addDebt({ purpose, subject: key }, now)
     debts.set(usedPlace, now, afterMs)
     if (recentPlace !== undefined && recentPlace !== usedPlace) rate.recentPlace = usedPlace

@@ -34,6 +34,25 @@ export function runRateContract(t: Test, newPlace: NewPlace): void {
     t.ok(taken.remaining < elapsedMs / 100, 'one for each tenth of the time, not all')
   })
 
+  runCase(
+    t,
+    newPlace,
+    'a rate with a shorter window holds nobody up for the longer one',
+    async (t, _, store) => {
+      const [daily, short] = [
+        { limit: 10, perMs: 24 * hour },
+        { limit: 10, perMs: 1_000 },
+      ]
+      for (let count = 0; count < 10; count++) await store.takeFromRate('plan account', 'ada', daily)
+      const first = await store.takeFromRate('plan account', 'ada', short)
+      t.match(first, { isAllowed: false, retryMs: 100, resetMs: 1_000 }, 'its whole limit is used up')
+      await until(
+        'a place is free',
+        async () => (await store.takeFromRate('plan account', 'ada', short)).isAllowed || undefined,
+      )
+    },
+  )
+
   runCase(t, newPlace, 'each subject of a rate is counted separately', async (t, _place, store) => {
     const rate = { limit: 1, perMs: hour }
     for (const purpose of ['route a ip', 'route b ip'] as const) {
