@@ -130,7 +130,12 @@ export function createTokens({ baseUrl, source, fetch, clock }: TokensOptions): 
       const last = (await renewal?.catch(() => undefined)) ?? held
       held = undefined
       if (source.kind === 'cookie') await post('revoke-token', {}).catch(ignoreMissing)
-      else if (last?.refresh !== undefined) await post('revoke-token', { token: last.refresh })
+      else if (last?.refresh !== undefined)
+        await post('revoke-token', { token: last.refresh }).catch((error: unknown) => {
+          // Without its refresh token another call could not end the session.
+          held ??= last
+          throw error
+        })
     },
   }
 }

@@ -322,3 +322,20 @@ t.test('revoke ends the session', async (t) => {
   const headers = { Authorization: `Bearer ${token}` }
   t.match(await (await fetch(`${gateway.url}/bearer`, { headers })).json(), { code: 'token-revoked' })
 })
+
+t.test('a session whose revocation was not answered is ended by another call', async (t) => {
+  const { clientWith, created, gateway } = await start(t)
+  let isReachable = true
+  const client = clientWith({
+    secretKey: created.secretKey,
+    apiKey: created.apiKey,
+    fetch: (input, init) =>
+      isReachable ? fetch(input, init) : Promise.reject(new TypeError('fetch failed')),
+  })
+  const headers = { Authorization: `Bearer ${await client.accessToken()}` }
+  isReachable = false
+  await t.rejects(client.revoke(), { code: 'gateway-unreachable' })
+  isReachable = true
+  await client.revoke()
+  t.match(await (await fetch(`${gateway.url}/bearer`, { headers })).json(), { code: 'token-revoked' })
+})
