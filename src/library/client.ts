@@ -68,7 +68,7 @@ export function createClient(options: ClientOptions): GatehouseClient {
         : isSpent(input, init)
           ? keepBody(request)
           : make
-      const token = await tokens.current()
+      const token = await unlessAborted(request, tokens.current())
       const response = await send(setHeader(request, 'Authorization', `Bearer ${token}`))
       if (!(await isStale(response))) return response
       const spare = secondAttempt()
@@ -77,7 +77,7 @@ export function createClient(options: ClientOptions): GatehouseClient {
         void tokens.replace(token).catch(() => {})
         return response
       }
-      const other = await tokens.replace(token)
+      const other = await unlessAborted(request, tokens.replace(token))
       await response.body?.cancel()
       return send(setHeader(spare, 'Authorization', `Bearer ${other}`))
     },
@@ -124,6 +124,16 @@ function isReadOnce(body: unknown): boolean {
     body instanceof ReadableStream ||
     (typeof body === 'object' && body !== null && Symbol.asyncIterator in body)
   )
+}
+
+/** Other calls may wait for the same token, so it is still got. @throws the reason for which the request was aborted */
+function unlessAborted({ signal }: Request, token: Promise<string>): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason)
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort)
+    token.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
 }
 
 /** Changes the request. */

@@ -339,3 +339,24 @@ t.test('a session whose revocation was not answered is ended by another call', a
   await client.revoke()
   t.match(await (await fetch(`${gateway.url}/bearer`, { headers })).json(), { code: 'token-revoked' })
 })
+
+t.test('a request that is aborted does not wait for a token, which others still get', async (t) => {
+  const { clientWith, created } = await start(t)
+  const { promise: held, resolve: letGo } = Promise.withResolvers<void>()
+  const client = clientWith({
+    secretKey: created.secretKey,
+    apiKey: created.apiKey,
+    fetch: async (input, init) => {
+      if (!(input instanceof Request)) await held
+      return fetch(input, init)
+    },
+  })
+  const patient = client.fetch('/bearer')
+  const aborting = new AbortController()
+  const impatient = client.fetch('/bearer', { signal: aborting.signal })
+  aborting.abort(new Error('changed my mind'))
+  await t.rejects(impatient, { message: 'changed my mind' })
+  await t.rejects(client.fetch('/bearer', { signal: AbortSignal.abort() }), { name: 'AbortError' })
+  letGo()
+  t.equal((await patient).status, 200)
+})
