@@ -14,11 +14,11 @@ import type { Accounts } from './accounts.ts'
 import { createRecordReader, type RecordLine, type RecordReader, textsIn } from './import-records.ts'
 
 /**
- * Maximum number of accounts in one import, in the portal and on the command line; and how many the store writes in one
- * call at most, during which it serves no other request. In the portal, SQLite blocks the gateway itself, for some
- * 0.2 ms for each account.
+ * Maximum number of accounts in one import, in the portal and on the command line. The former is also how many the
+ * store writes in one step, during which it serves no other request: in the portal, SQLite blocks the gateway itself,
+ * for some 0.2 ms for each account. Of `kept` accounts the command keeps the keys until all are saved.
  */
-export const importMax = { portal: 1_000, command: 1_000_000, atOnce: 20_000 } as const
+export const importMax = { portal: 1_000, command: 1_000_000, kept: 20_000 } as const
 
 /** How many e-mails are looked up at the same time. */
 const lookUpBatchSize = 200

@@ -81,8 +81,8 @@ export function invalidLines({ name }: ImportSource, count: number): OperatorErr
   })
 }
 
-/** How many lines are checked at a time. */
-const batchSize = 200
+/** How many lines are checked, and accounts imported, at a time. */
+export const batchSize = 200
 
 /** The records and bad lines of a source, batch by batch; what ends one record may be reported after later lines. */
 export async function* recordsOf<Input>(

@@ -2,18 +2,21 @@ import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { importMax } from '#accounts/import-file.ts'
 import { checkAccounts } from '#cli/accounts/checked-accounts.ts'
 import { shellWord } from '#platform/text.ts'
 import { storeDrivers } from '../setup/gateway.ts'
-import { program, run } from './run.ts'
-import { createWorkspace, createWorkspaceOn, type Workspace } from './workspace.ts'
+import { until } from '../setup/net.ts'
+import { startRedis } from '../setup/redis.ts'
+import { openInspector } from '../store/redis/place.ts'
+import { program, run, start } from './run.ts'
+import { createWorkspace, createWorkspaceOn, sealingKey, type Workspace } from './workspace.ts'
 
 // needs: bash
 
-/** One more than the store takes in one call: the accounts are streamed. */
-const many = importMax.atOnce + 1
+/** One more than are kept: the accounts are streamed. */
+const many = importMax.kept + 1
 
 function fileOf(count: number, last: string): string {
   const emails = Array.from({ length: count - 1 }, (_, index) => `u${index}@example.com`)
@@ -23,6 +26,15 @@ function fileOf(count: number, last: string): string {
 async function countOf({ run }: Workspace): Promise<number> {
   const { stdout } = await run('accounts', 'list', '--csv')
   return stdout.split('\r\n').length - 2
+}
+
+const accountIds = 'gh:{account}:ids'
+
+async function createOnRedis(t: Test) {
+  const server = await startRedis(t)
+  const options = { store: { driver: 'redis', redis: { url: server.url } } }
+  const workspace = createWorkspace(t, options, { 'data/sealing.key': sealingKey })
+  return { workspace, inspector: openInspector(t, server) }
 }
 
 /** Runs an import in a shell. @returns its status and what it says */
@@ -81,6 +93,37 @@ t.test('where the keys cannot be printed nothing is imported', async (t) => {
   t.match(gone.stdout, /^id,email,secretKey,apiKey\r\n1\n$/)
   t.match(gone.stderr, /the reader closed it; nothing was imported/)
   t.equal(await countOf(workspace), 0)
+})
+
+t.test('an import into Redis that a signal stops leaves nothing behind', async (t) => {
+  const { workspace, inspector } = await createOnRedis(t)
+  writeFileSync(join(workspace.folder, 'people'), fileOf(many, 'last@example.com'))
+  const args = ['accounts', 'import', 'people', '--config', workspace.config]
+  const { child, ended } = start(t, args, { cwd: workspace.folder })
+  // It waits with the keys of the first accounts, which nobody reads.
+  child.stdout.pause()
+  await until('some are imported', async () => (await inspector.zcard(accountIds)) > 0 || undefined)
+  child.kill('SIGINT')
+  child.stdout.resume()
+  t.match(await ended, { stderr: /^Stopping: .*removed again\.\n.*the printed keys are void/s })
+  t.equal(child.signalCode, 'SIGINT')
+  t.equal(await inspector.zcard(accountIds), 0)
+})
+
+t.test('an import never keeps Redis from its other callers for long', async (t) => {
+  const { workspace, inspector } = await createOnRedis(t)
+  await inspector.config('SET', 'slowlog-log-slower-than', 0)
+  await inspector.config('SET', 'slowlog-max-len', 100_000)
+  const count = 5_000
+  writeFileSync(join(workspace.folder, 'people'), fileOf(count, 'last@example.com'))
+  const { stdout } = await workspace.run('accounts', 'import', 'people')
+  t.equal(stdout.split('\r\n').length, count + 2)
+  t.equal(await inspector.zcard(accountIds), count)
+  const calls = (await inspector.call('SLOWLOG', 'GET', -1)) as [number, number, number, string[]][]
+  const argumentsMost = Math.max(
+    ...calls.map(([, , , args]) => Number(/\((\d+) more arguments\)/.exec(args.at(-1) ?? '')?.[1] ?? 0)),
+  )
+  t.ok(argumentsMost > 200 && argumentsMost < 2_000, `of 200 accounts at most: ${argumentsMost}`)
 })
 
 t.test('a table of streamed accounts is as wide as its longest e-mail', async (t) => {

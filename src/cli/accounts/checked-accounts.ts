@@ -3,8 +3,8 @@ import type { AccountInput } from '#accounts/account-input.ts'
 import type { Accounts, CreatedAccount } from '#accounts/accounts.ts'
 import { createAccountLineReader, createLineSorter, findBadLines, importMax } from '#accounts/import-file.ts'
 import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
-import type { Invocation } from '../command.ts'
-import { type ImportSource, recordsOf } from '../files.ts'
+import type { Invocation, Terminal } from '../command.ts'
+import { batchSize, type ImportSource, recordsOf } from '../files.ts'
 import { createProgress, isReaderGone, type Progress } from '../output.ts'
 import {
   type Columns,
@@ -13,6 +13,7 @@ import {
   type ListFormat,
   printToStderr,
 } from '../print.ts'
+import { stoppable, until } from '../signals.ts'
 
 /** What the check of a whole file has found. */
 export interface CheckedAccounts {
@@ -20,7 +21,7 @@ export interface CheckedAccounts {
   readonly badLines: number
   /** Length of the longest e-mail. */
   readonly emailLength: number
-  /** All accounts, where they are few enough for one call of the store; undefined = they are not. */
+  /** All accounts, where they are few enough to be kept; undefined = they are not. */
   readonly inputs: readonly AccountInput[] | undefined
 }
 
@@ -50,7 +51,7 @@ export async function checkAccounts(options: CheckOptions): Promise<CheckedAccou
     count += given.length
     if (count > importMax.command) throw tooMany(source)
     emailLength = Math.max(emailLength, ...given.map(({ email }) => email.length))
-    inputs = count > importMax.atOnce ? undefined : inputs?.concat(given)
+    inputs = count > importMax.kept ? undefined : inputs?.concat(given)
     progress.report(count)
   }
   progress.end()
@@ -97,15 +98,48 @@ export async function streamAccounts({
     progress.report(count)
   }
 
-  try {
-    await accounts.importAll(inputsOf(source), onMade)
-  } catch (error) {
-    printToStderr(invocation.terminal, `The import failed: the printed keys are void.`)
-    throw error
-  } finally {
-    progress.end()
-  }
+  await stoppable(async (stop) => {
+    try {
+      await accounts.importAll(untilStopped(stop, inputsOf(source), invocation.terminal), onMade)
+    } catch (error) {
+      printToStderr(invocation.terminal, `The import failed: the printed keys are void.`)
+      throw error
+    } finally {
+      progress.end()
+    }
+  })
   await out.write(format.end())
+}
+
+/** Imports accounts that fit into memory, in parts. @returns them, once all are saved */
+export function importInParts(
+  inputs: readonly AccountInput[],
+  accounts: StreamOptions['accounts'],
+  terminal: Terminal,
+): Promise<readonly CreatedAccount[]> {
+  return stoppable(async (stop) => {
+    const created: CreatedAccount[] = []
+    await accounts.importAll(untilStopped(stop, partsOf(inputs), terminal), async (made) => {
+      created.push(...made)
+    })
+    return created
+  })
+}
+
+/** After a signal nothing more is imported, so that the store removes what was. */
+function untilStopped<Batch>(
+  stop: AbortSignal,
+  batches: AsyncIterable<Batch>,
+  terminal: Terminal,
+): AsyncGenerator<Batch> {
+  stop.addEventListener('abort', () => {
+    printToStderr(terminal, 'Stopping: the accounts that were imported are removed again.')
+  })
+  return until(stop, batches)
+}
+
+async function* partsOf(inputs: readonly AccountInput[]): AsyncGenerator<readonly AccountInput[]> {
+  for (let start = 0; start < inputs.length; start += batchSize) yield inputs.slice(start, start + batchSize)
 }
 
 /** The file again, as it was checked; it may have been changed meanwhile. */

@@ -12,6 +12,7 @@ import { assertCanMail } from './account-options.ts'
 import {
   type CheckedAccounts,
   checkAccounts,
+  importInParts,
   isCsvWanted,
   keyColumns,
   streamAccounts,
@@ -66,15 +67,18 @@ function sayImported(count: number, { terminal }: Invocation): void {
   printToStderr(terminal, count === 0 ? 'The file has no accounts.' : text)
 }
 
-/** Imports in one step of the store; the keys are printed once they are saved, or if that could not be confirmed. */
+/** The keys are printed once all accounts are saved, or if that could not be confirmed. */
 async function importAtOnce(
   inputs: NonNullable<CheckedAccounts['inputs']>,
   operator: Operator,
   invocation: Invocation,
 ): Promise<void> {
   const { accounts } = operator
-  const { result: created, unconfirmed } = await keepUnconfirmedKeys(accounts.createAll(inputs))
   const { terminal, asJson } = invocation
+  const isOneStep = inputs.length <= importMax.portal
+  const { result: created, unconfirmed } = await keepUnconfirmedKeys(
+    isOneStep ? accounts.createAll(inputs) : importInParts(inputs, accounts, terminal),
+  )
   if (isCsvWanted(invocation)) terminal.out.write(keysCsvHeading + keysCsvLines(created))
   else
     printData(
@@ -99,12 +103,9 @@ async function importAtOnce(
 function assertCanMailAll(operator: Operator, { inputs }: CheckedAccounts): void {
   assertCanMail(operator)
   if (inputs) return
-  throw new OperatorError(
-    `links can be mailed to ${importMax.atOnce} accounts at most; nothing was imported`,
-    {
-      hint: 'Import the file in parts.',
-    },
-  )
+  throw new OperatorError(`links can be mailed to ${importMax.kept} accounts at most; nothing was imported`, {
+    hint: 'Import the file in parts.',
+  })
 }
 
 /** Mails a few at a time. All are tried, and each failure is reported. */
