@@ -21,7 +21,10 @@ local function next_audit_id()
 end
 
 local function trim_audit(class, i)
-  for _, entry in ipairs(redis.call('XRANGE', audit_keys[i], '-', '+', 'COUNT', 20)) do
+  for _ = 1, 20 do
+    -- One at a time, as each that is read takes time, and most often none is removed.
+    local entry = redis.call('XRANGE', audit_keys[i], '-', '+', 'COUNT', 1)[1]
+    if not entry then return end
     local is_old = tonumber(string.match(entry[1], '^%d+')) < audit_oldest
     if not is_old and redis.call('XLEN', audit_keys[i]) <= audit_kept then return end
     redis.call('XDEL', audit_keys[i], entry[1])
