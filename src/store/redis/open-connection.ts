@@ -11,6 +11,7 @@ import { createWriteListeners, StoreFailure } from '../store-health.ts'
 import type { RedisOptions } from './client.ts'
 import { openCommandClient } from './command-client.ts'
 import { createKeyNames } from './data-layout.ts'
+import { createRightsCheck } from './rights.ts'
 import { type Client, isScriptFault, loadScript, pairsOf, type Script, type ScriptCall } from './scripts.ts'
 import { createStoreFormat, createStoreId } from './store-identity.ts'
 import { openWriter, toWriteFailure } from './writer.ts'
@@ -44,6 +45,7 @@ export function openConnection(options: RedisOptions, isLongLived: boolean) {
   const commandClient = openCommandClient(options)
   const format = createStoreFormat(commandClient, keys)
   const storeId = createStoreId(commandClient, keys)
+  const assertMayChange = createRightsCheck(commandClient, keys)
   const writer = options.replicas > 0 ? openWriter(options, keys.storeId) : undefined
   if (isLongLived) writer?.open()
   const { notify: notifyListeners, add: onChange } = createListeners<LoggedChange>()
@@ -90,6 +92,7 @@ export function openConnection(options: RedisOptions, isLongLived: boolean) {
     // Fail fast while disconnected.
     commandClient.assertConnected()
     format.assertSupported()
+    await assertMayChange()
     const running = writer ? writer.run(script, call) : run(script, ...call)
     return running.catch((error: unknown) => {
       if (isScriptFault(error)) throw error

@@ -24,6 +24,9 @@ interface ScriptOptions {
   readonly isAudited?: boolean
 }
 
+/** The commands of all scripts that are logged or audited, which must not fail half-way. */
+export const changeCommands = new Set<string>()
+
 export function loadScript(
   name: string,
   { isLogged = false, isAudited = false }: ScriptOptions = {},
@@ -31,6 +34,8 @@ export function loadScript(
   const body = isAudited ? `return audited(function()\n${readLua(name)}\nend)` : readLua(name)
   const source = [isAudited ? readLua('audited') : '', isLogged ? readLua('log-change') : '', body].join('')
   const sha = createHash('sha1').update(source).digest('hex')
+  if (isLogged || isAudited)
+    for (const [, command = ''] of source.matchAll(/redis\.call\('([A-Z]+)'/g)) changeCommands.add(command)
 
   async function run(client: Client, call: ScriptCall): Promise<unknown> {
     const commandArgs = commandArgsOf(call)

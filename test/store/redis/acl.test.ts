@@ -8,7 +8,7 @@ import { newAuditEntry } from '../portal-samples.ts'
 import { createAccount } from '../samples.ts'
 import { runStoreSuite } from '../suite.ts'
 import { commandsAlways, commandsSometimes, credentials, password, userArgs } from './acl-user.ts'
-import { openAt, openStoreAt, optionsOf, prefixedPlaces } from './place.ts'
+import { openAt, openInspector, openStoreAt, optionsOf, prefixedPlaces } from './place.ts'
 
 // slow: the whole contract of the store once more, with the fewest rights
 
@@ -43,6 +43,27 @@ t.test('a user with rights on its own keys and channels alone is enough', async 
     t.match(refusal, { name: 'OperatorError', message: /NOPERM/ }, 'the operator learns why')
     await assertUnavailable(t, elsewhere)
   })
+})
+
+t.test('a user who lacks a right makes no change, not even half of one', async (t) => {
+  const server = await startRedis(t, [...userArgs])
+  const inspector = openInspector(t, server)
+  const { id } = await createAccount(await openStoreAt(t, optionsOf(server)))
+  for (const [without, missing] of [
+    ['-publish', /\+publish/],
+    ['-xadd', /\+xadd/],
+    ['resetchannels', /channel gh:\{account\}:changes/],
+  ] as const) {
+    await inspector.call('ACL', 'SETUSER', 'gatehouse', without)
+    const store = await openStoreAt(t, optionsOf(server, credentials))
+    for (const write of [() => store.updateAccount(id, { isDisabled: true }), store.probeWrite]) {
+      const refusal = await write().catch((error: unknown) => error)
+      t.match(refusal, { code: 'store-unavailable', cause: { kind: 'refused', message: missing } }, without)
+    }
+    t.match(await store.findAccount(id), { isDisabled: false }, without)
+    await inspector.call('ACL', 'SETUSER', 'gatehouse', '+publish', '+xadd', '&gh:*')
+    t.match(await store.updateAccount(id, { firstName: without }), { kind: 'updated' }, 'once it has it')
+  }
 })
 
 t.test('the documented Redis rights are those tested', async (t) => {

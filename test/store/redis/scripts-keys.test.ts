@@ -11,6 +11,8 @@ const oneKey = new Set(
    ZRANK ZREVRANK ZSCORE`.split(/\s+/),
 )
 const noKey = new Set(['INFO', 'TIME', 'PUBLISH'])
+/** Checked below, or on no key. */
+const harmless = new Set(['redis.call', 'redis.sha1hex', 'redis.acl_check_cmd'])
 
 /** What a script does with keys that it was not given in KEYS, or that this check cannot follow; [] = nothing. */
 function undeclaredKeys(source: string): string[] {
@@ -25,7 +27,7 @@ function undeclaredKeys(source: string): string[] {
   }
   const hasAuditKeys = isAuditKeys(code)
   for (const [use] of code.matchAll(/\bredis\.\w+/g)) {
-    if (use !== 'redis.call' && use !== 'redis.sha1hex') problems.push(use)
+    if (!harmless.has(use)) problems.push(use)
   }
   for (const [, rest = ''] of code.matchAll(/\bredis\.call\((?=([^\n]*))/g)) {
     const [, command = '', key = ''] =
@@ -36,7 +38,7 @@ function undeclaredKeys(source: string): string[] {
     if (!oneKey.has(command) || !isGiven) problems.push(`redis.call(${rest}`)
   }
   const calls = code.match(/\bredis\b/g)?.length ?? 0
-  if (calls !== (code.match(/\bredis\.(?:call|sha1hex)\(/g)?.length ?? 0))
+  if (calls !== (code.match(/\bredis\.(?:call|sha1hex|acl_check_cmd)\(/g)?.length ?? 0))
     problems.push('redis is used by another name')
   if (/\b(?:loadstring|load|setfenv|_G)\b/.test(code)) problems.push('code made while it runs')
   return problems
