@@ -42,10 +42,13 @@ export function readMarkedFraming(
   for (let index = 0; index < end; index += 5) {
     const found = at[index] ?? 0
     if (found < mark.contentLength || found > mark.upgrade) continue
-    const value = text.slice(at[index + 2], at[index + 3])
-    if (found === mark.connection && value === keepAlive && minorVersion === 1) continue
+    const start = at[index + 2] ?? 0
+    const valueEnd = at[index + 3] ?? 0
+    // Hot: compared in place, without a slice.
+    const isKeepAlive = valueEnd - start === keepAlive.length && text.startsWith(keepAlive, start)
+    if (found === mark.connection && isKeepAlive && minorVersion === 1) continue
     seen ??= nothingSeen()
-    readField(seen, found, value)
+    readField(seen, found, text.slice(start, valueEnd))
   }
   if (seen !== undefined) return framingOf(seen, minorVersion)
   return minorVersion === 1 ? plainFraming : plainHttp10Framing
