@@ -81,8 +81,6 @@ export function createListener(options: ListenerOptions): Listener {
       return
     }
     accepted++
-    handle.setNoDelay(true)
-    handle.setKeepAlive(true, probeDelayMs / 1_000)
     open(new ClientSocket(handle))
   }
 
@@ -143,7 +141,7 @@ export function createListener(options: ListenerOptions): Listener {
   ]
   for (const each of servers) {
     limitAccepting(each)
-    if (!tlsServer) each.on('listening', () => acceptHandles(each, acceptHandle))
+    if (!tlsServer) each.on('listening', () => acceptHandles(each, probeDelayMs, acceptHandle))
   }
 
   function limitAccepting(each: Server): void {

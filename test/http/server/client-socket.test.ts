@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { connect, createServer, Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { sharedBuffer } from '#http/read-memory.ts'
@@ -12,7 +13,7 @@ async function openPair(t: Test) {
   t.teardown(() => server.close())
   await once(server, 'listening')
   const handles: SocketHandle[] = []
-  t.ok(acceptHandles(server, (handle) => void handles.push(handle)))
+  t.ok(acceptHandles(server, 30_000, (handle) => void handles.push(handle)))
   const client = connect({ port: portOf(server), host: '127.0.0.1', allowHalfOpen: true }).on(
     'error',
     () => {},
@@ -257,6 +258,23 @@ t.test('a stream of the server is used as it is', async (t) => {
 })
 
 t.test('handles are only taken from a server that listens and has them', async (t) => {
-  t.notOk(acceptHandles(createServer(), never))
-  t.notOk(acceptHandles(new Socket() as never, never))
+  t.notOk(acceptHandles(createServer(), 30_000, never))
+  t.notOk(acceptHandles(new Socket() as never, 30_000, never))
 })
+
+/** A port as /proc/net/tcp writes it. */
+const hexPort = (port: number | undefined) => port?.toString(16).toUpperCase().padStart(4, '0')
+
+t.test(
+  'a client that says nothing is probed',
+  { skip: process.platform !== 'linux' && 'only Linux shows the timers of sockets' },
+  async (t) => {
+    const { client } = await openPair(t)
+    const [here, there] = [hexPort(client.remotePort), hexPort(client.localPort)]
+    const [, timer] =
+      new RegExp(`:${here} [0-9A-F]+:${there} 01 \\S+ (\\d+):`).exec(
+        readFileSync('/proc/net/tcp', 'latin1'),
+      ) ?? []
+    t.equal(timer, '02', 'the timer of keep-alive is active')
+  },
+)
