@@ -10,8 +10,8 @@ interface Entry<Group> {
 }
 
 /**
- * Groups of routes by their prefixes. They are found by a hash, and then compared: a map keyed by text would make V8
- * look for each part of a path among all texts of the process first (docs/performance.md).
+ * Groups of routes by their prefixes. They are found by a hash, and then compared: for a map keyed by text V8 would
+ * look up each part of a path in its table of internalized strings first.
  */
 export class PrefixIndex<Group extends Prefixed> {
   readonly #byHash = new Map<number, Entry<Group>>()

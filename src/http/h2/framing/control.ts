@@ -43,8 +43,8 @@ export interface FieldList {
   readonly fields: string[]
   /** Whether they did not exceed `headSizeMax`: if they did, only the beginning is here. */
   readonly isWhole: boolean
-  /** Whether all are usual ones (see isUsualField), and have values that fields may have. */
-  readonly areUsual: boolean
+  /** Whether they need no check but that of their order. */
+  readonly areChecked: boolean
 }
 
 /** What the owner of a connection is told. */

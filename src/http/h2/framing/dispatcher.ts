@@ -3,7 +3,7 @@ import { HpackDecoder } from '../hpack/decoder.ts'
 import { CompressionError } from '../hpack/tables.ts'
 import { Control, type FieldList, type FramedConnection } from './control.ts'
 import { BlockReader, type FieldBlock } from './field-block.ts'
-import { areTrailers, isUsualField } from './fields.ts'
+import { areTrailers, hasUsualName } from './fields.ts'
 import { type FrameEvents, FrameReader } from './frame-reader.ts'
 import { FrameStream } from './frame-stream.ts'
 import { Preface } from './preface.ts'
@@ -14,7 +14,7 @@ export class FrameDispatcher implements FrameEvents {
   readonly #connection: FramedConnection
   readonly #frames = new FrameReader(this)
   readonly #blocks: BlockReader
-  readonly #decoder = new HpackDecoder(isUsualField)
+  readonly #decoder: HpackDecoder
   readonly #control: Control
   /** undefined = it has been read, or the peer is a server, which sends none. */
   #preface: Preface | undefined
@@ -35,6 +35,7 @@ export class FrameDispatcher implements FrameEvents {
   constructor(connection: FramedConnection) {
     const { isServer, headSizeMax, windowBytes } = connection.options
     this.#connection = connection
+    this.#decoder = new HpackDecoder(isServer ? hasUsualName : undefined)
     this.#window = windowBytes
     this.#blocks = new BlockReader(headSizeMax)
     this.#control = new Control(connection)
@@ -129,7 +130,7 @@ export class FrameDispatcher implements FrameEvents {
     const fields: string[] = []
     try {
       const isWhole = this.#decoder.decode(bytes, fields, this.#connection.options.headSizeMax())
-      return { fields, isWhole, areUsual: this.#decoder.areUsual }
+      return { fields, isWhole, areChecked: this.#decoder.areChecked }
     } catch (error) {
       if (!(error instanceof CompressionError)) throw error
       throw new ConnectionError(errorCode.compressionError, error.message)

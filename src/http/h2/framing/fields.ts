@@ -14,9 +14,10 @@ const connectionFields = new Set([
 ])
 
 /**
- * Whether a field needs no further check but that of its place, if its value is one that any field may have.
+ * Whether a field needs no check but those of its value's characters and of its place. A pseudo-header field may have
+ * any name that is a token.
  */
-export function isUsualField(name: string, value: string): boolean {
+export function hasUsualName(name: string, value: string): boolean {
   if (connectionFields.has(name) || (name === 'te' && value !== 'trailers')) return false
   const isPseudo = name[0] === ':'
   for (let index = isPseudo ? 1 : 0; index < name.length; index++) {

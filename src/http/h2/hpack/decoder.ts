@@ -12,29 +12,26 @@ import {
 /** Larger integers are of no use in a field block (RFC 7541 5.1 lets a decoder limit them). */
 const integerMax = 0xff_ffff
 
-/** Whether a field is one that most have: with `hasPlainText`, nothing more needs to be checked. */
-type IsUsual = (name: string, value: string) => boolean
+/** Whether a field has a name that needs no further check, whatever the value is apart from that of `te`. */
+type HasUsualName = (name: string, value: string) => boolean
 
 /** Decodes all field blocks of one direction of a connection, in their order (RFC 7541). */
 export class HpackDecoder {
   readonly #table = new DynamicTable()
-  readonly #isUsual: IsUsual
+  readonly #hasUsualName: HasUsualName | undefined
   #block: Buffer = Buffer.alloc(0)
   #at = 0
   #fields: string[] = []
   /** The remaining size for fields; negative = it is exceeded. */
   #room = 0
-  /** Whether the string that was read last is one that any value may be (RFC 9110 5.5). */
-  #isValue = false
-  /**
-   * Whether all fields of the last list are usual ones, and have values that any field may have; if not, each has to be
-   * checked. It is found out once for each entry of the table.
-   */
-  areUsual = true
+  /** Whether the string that was read last has only characters that values may have (RFC 9110 5.5). */
+  #isPlain = false
+  /** Whether no field of the last list needs a further check. It is found out once for what comes from the table. */
+  areChecked = false
 
-  /** @param isUsual default: none is */
-  constructor(isUsual: IsUsual = () => false) {
-    this.#isUsual = isUsual
+  /** @param hasUsualName undefined = nothing is checked */
+  constructor(hasUsualName?: HasUsualName) {
+    this.#hasUsualName = hasUsualName
   }
 
   /**
@@ -48,7 +45,7 @@ export class HpackDecoder {
     this.#at = 0
     this.#fields = fields
     this.#room = sizeMax
-    this.areUsual = true
+    this.areChecked = true
     let isFirst = true
     while (this.#at < block.length) {
       const first = block[this.#at] ?? 0
@@ -75,21 +72,21 @@ export class HpackDecoder {
     const age = index - staticIndexMax - 1
     if (age < 0) {
       const value = staticTable[2 * index - 1] ?? ''
-      this.#add(name, value, this.#isUsual(name, value))
-    } else this.#add(name, this.#table.valueAt(age), this.#table.isUsualAt(age))
+      this.#add(name, value, this.#hasUsualName?.(name, value) === true)
+    } else this.#add(name, this.#table.valueAt(age), this.#table.isCheckedAt(age))
   }
 
   #readLiteral(isKept: boolean): void {
     const index = this.#readInteger(isKept ? 0x3f : 0x0f)
     const name = index === 0 ? this.#readString() : this.#nameAt(index)
     const value = this.#readString()
-    const isUsual = this.#isValue && this.#isUsual(name, value)
-    if (isKept) this.#table.add(name, value, isUsual)
-    this.#add(name, value, isUsual)
+    const isChecked = this.#isPlain && this.#hasUsualName?.(name, value) === true
+    if (isKept) this.#table.add(name, value, isChecked)
+    this.#add(name, value, isChecked)
   }
 
-  #add(name: string, value: string, isUsual: boolean): void {
-    if (!isUsual) this.areUsual = false
+  #add(name: string, value: string, isChecked: boolean): void {
+    if (!isChecked) this.areChecked = false
     this.#room -= entrySize(name, value)
     if (this.#room >= 0) this.#fields.push(name, value)
   }
@@ -136,13 +133,13 @@ export class HpackDecoder {
   }
 
   #textOf(bytes: Buffer, start: number, end: number): string {
-    this.#isValue = isValue(bytes, start, end)
+    this.#isPlain = this.#hasUsualName !== undefined && isPlain(bytes, start, end)
     return bytes.toString('latin1', start, end)
   }
 }
 
-/** Whether a field may have this value: no control characters, and no space around it (RFC 9110 5.5). */
-function isValue(bytes: Buffer, start: number, end: number): boolean {
+/** Whether there are no control characters, and no space at either end. */
+function isPlain(bytes: Buffer, start: number, end: number): boolean {
   if (start === end) return true
   for (let index = start; index < end; index++) if (valueCharacters[bytes[index] ?? 0] !== 1) return false
   return !isSpace(bytes[start]) && !isSpace(bytes[end - 1])

@@ -42,7 +42,7 @@ export function entrySize(name: string, value: string): number {
 export class DynamicTable {
   readonly #names: string[] = []
   readonly #values: string[] = []
-  readonly #areUsual: boolean[] = []
+  readonly #areChecked: boolean[] = []
   /** How many entries have ever been added, which is the number of the latest. */
   added = 0
   #evicted = 0
@@ -59,8 +59,8 @@ export class DynamicTable {
     this.#evictTo(size)
   }
 
-  /** @param isUsual what `isUsualAt` is to return */
-  add(name: string, value: string, isUsual = false): void {
+  /** @param isChecked what `isCheckedAt` is to return */
+  add(name: string, value: string, isChecked = false): void {
     const size = entrySize(name, value)
     this.#evictTo(this.sizeMax - size)
     // An entry that is larger than the table empties it (RFC 7541 4.4).
@@ -68,7 +68,7 @@ export class DynamicTable {
     const place = this.added++ % places
     this.#names[place] = name
     this.#values[place] = value
-    this.#areUsual[place] = isUsual
+    this.#areChecked[place] = isChecked
     this.#size += size
   }
 
@@ -81,8 +81,8 @@ export class DynamicTable {
     return this.#values[(this.added - 1 - age) % places] ?? ''
   }
 
-  isUsualAt(age: number): boolean {
-    return this.#areUsual[(this.added - 1 - age) % places] === true
+  isCheckedAt(age: number): boolean {
+    return this.#areChecked[(this.added - 1 - age) % places] === true
   }
 
   /** How many entries are newer than one; undefined = it has been evicted. @param number see `added` */

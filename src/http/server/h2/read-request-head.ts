@@ -23,7 +23,7 @@ const supersededFields = new Set(['sec-websocket-key', 'sec-websocket-accept'])
  * @throws MalformedMessage
  */
 export function readRequestHead(
-  { fields: raw, areUsual }: Pick<FieldList, 'fields' | 'areUsual'>,
+  { fields: raw, areChecked }: Pick<FieldList, 'fields' | 'areChecked'>,
   isEnded: boolean,
   names: NameTable,
 ): DecodedHead {
@@ -36,7 +36,7 @@ export function readRequestHead(
   for (let index = end; index + 1 < raw.length; index += 2) {
     const name = raw[index] ?? ''
     const value = raw[index + 1] ?? ''
-    if (areUsual) checkPlace(name)
+    if (areChecked) checkPlace(name)
     else checkField(name, value)
     switch (name) {
       case 'host':

@@ -187,6 +187,26 @@ const malformedCases: readonly Case[] = [
     ],
     expected: { reset: code.protocol },
   },
+  {
+    name: 'a second :path after all others',
+    section: '8.3',
+    send: [
+      get(
+        1,
+        requestBlock('/', [
+          ['x-a', 'b'],
+          [':path', '/other'],
+        ]),
+      ),
+    ],
+    expected: { reset: code.protocol },
+  },
+  {
+    name: 'a second :path after all others, from the table',
+    section: '8.3',
+    send: [get(1, Buffer.concat([requestBlock('/', [['x-a', 'b']]), bytes(0x84)]))],
+    expected: { reset: code.protocol },
+  },
 ]
 
 /** Field blocks that cannot be decoded (RFC 7541). */

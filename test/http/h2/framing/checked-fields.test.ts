@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { checkField, checkValue, isUsualField } from '#http/h2/framing/fields.ts'
+import { checkField, checkValue, hasUsualName } from '#http/h2/framing/fields.ts'
 import { HpackDecoder } from '#http/h2/hpack/decoder.ts'
 import { fieldsIn } from '#http/request-head.ts'
 
@@ -48,7 +48,7 @@ function passes(check: () => void): boolean {
 }
 
 /** As every field would be checked by itself. */
-function areUsualPlainly(fields: readonly string[]): boolean {
+function passPlainly(fields: readonly string[]): boolean {
   return [...fieldsIn(fields)].every(([name, value]) =>
     name.startsWith(':')
       ? passes(() => checkValue(name, value)) && /^:[!#$%&'*+.^_`|~0-9a-z-]*$/.test(name)
@@ -56,44 +56,44 @@ function areUsualPlainly(fields: readonly string[]): boolean {
   )
 }
 
-t.test(`fields are usual where each of them passes the checks (seed ${seed})`, async (t) => {
-  const found = { usual: 0, other: 0 }
+t.test(`a list needs no check where each field passes the checks by itself (seed ${seed})`, async (t) => {
+  const found = { checked: 0, others: 0 }
   fc.assert(
     fc.property(fc.array(fc.array(field, { maxLength: 4 }), { maxLength: 12 }), (blocks) => {
-      const decoder = new HpackDecoder(isUsualField)
+      const decoder = new HpackDecoder(hasUsualName)
       for (const block of blocks) {
         const fields: string[] = []
         // An index that is not in the table ends the connection.
         if (!passes(() => decoder.decode(Buffer.concat(block), fields, 100_000))) return
-        if (decoder.areUsual !== areUsualPlainly(fields)) throw new Error(JSON.stringify(fields))
-        if (block.length > 0) found[decoder.areUsual ? 'usual' : 'other']++
+        if (decoder.areChecked !== passPlainly(fields)) throw new Error(JSON.stringify(fields))
+        if (block.length > 0) found[decoder.areChecked ? 'checked' : 'others']++
       }
     }),
     { seed, numRuns: 3_000 },
   )
-  t.ok(found.usual > 300 && found.other > 300, JSON.stringify(found))
+  t.ok(found.checked > 300 && found.others > 300, JSON.stringify(found))
 })
 
-t.test('so are those in Huffman code', async (t) => {
-  const decoder = new HpackDecoder(isUsualField)
-  const areUsual = (value: readonly number[]) => {
+t.test('so does one in Huffman code', async (t) => {
+  const decoder = new HpackDecoder(hasUsualName)
+  const needsNoCheck = (value: readonly number[]) => {
     const head = literal('x-a', '', 0x40).subarray(0, -1)
     decoder.decode(Buffer.concat([head, Buffer.from([0x80 | value.length, ...value])]), [], 100_000)
-    return decoder.areUsual
+    return decoder.areChecked
   }
-  t.ok(areUsual([0x1f]), 'a')
-  t.notOk(areUsual([0xff, 0xff, 0xff, 0xf3]), 'LF')
-  t.notOk(areUsual([0x53]), 'a space')
+  t.ok(needsNoCheck([0x1f]), 'a')
+  t.notOk(needsNoCheck([0xff, 0xff, 0xff, 0xf3]), 'LF')
+  t.notOk(needsNoCheck([0x53]), 'a space')
 })
 
-t.test('a list is usual or not by itself, whatever came before', async (t) => {
-  const decoder = new HpackDecoder(isUsualField)
-  const areUsual = (block: Buffer) => {
+t.test('whether a list needs one does not depend on what came before', async (t) => {
+  const decoder = new HpackDecoder(hasUsualName)
+  const needsNoCheck = (block: Buffer) => {
     decoder.decode(block, [], 100_000)
-    return decoder.areUsual
+    return decoder.areChecked
   }
-  t.notOk(areUsual(literal('Bad', '1', 0x40)))
-  t.ok(areUsual(literal('good', '1', 0x40)))
-  t.notOk(areUsual(Buffer.from([0x80 | 63])), 'the first comes again from the table')
-  t.ok(areUsual(Buffer.from([0x80 | 62])))
+  t.notOk(needsNoCheck(literal('Bad', '1', 0x40)))
+  t.ok(needsNoCheck(literal('good', '1', 0x40)))
+  t.notOk(needsNoCheck(Buffer.from([0x80 | 63])), 'the first comes again from the table')
+  t.ok(needsNoCheck(Buffer.from([0x80 | 62])))
 })
