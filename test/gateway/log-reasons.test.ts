@@ -8,13 +8,18 @@ import { portOf, until } from '../setup/net.ts'
 import { ask } from './support/ask.ts'
 import { addKey } from './support/further-keys.ts'
 
-/** The reason in the line of the latest request, of which there are so many. */
-async function reasonOf({ logLines }: TestGateway, count: number): Promise<unknown> {
-  const line = await until('the request is logged', () => {
+/** The line of the latest request, of which there are so many. */
+async function lineOf({ logLines }: TestGateway, count: number) {
+  return until('the request is logged', () => {
     const lines = logLines.map((text) => JSON.parse(text)).filter(({ msg }) => msg === 'request')
     return lines.length >= count ? lines.at(-1) : undefined
   })
-  return line.reason
+}
+
+/** The reason in that line. */
+async function reasonOf(gateway: TestGateway, count: number): Promise<unknown> {
+  const { reason } = await lineOf(gateway, count)
+  return reason
 }
 
 t.test('the log says why an access token is invalid, and the response does not', async (t) => {
@@ -55,6 +60,36 @@ t.test('the log says whose key has expired, and whose account is disabled', asyn
   const disabled = await ask(t, gateway.url, 'GET /any', [`SecretKey: ${secretKey}`])
   t.match(disabled.json(), { status: 403, code: 'account-disabled' })
   t.equal(await reasonOf(gateway, 2), `account ${account.id}`)
+})
+
+t.test('the log says for whom no token was issued, and the response does not', async (t) => {
+  const gateway = await startGateway(t)
+  const { account, secretKey, apiKey } = await gateway.createAccount()
+  const { id } = account
+  const expired = await addKey(gateway, id, { name: 'ci', expiresAt: Date.now() - 1 })
+  const elsewhere = await addKey(gateway, id, { name: 'office', addresses: ['192.0.2.1'] })
+  let count = 0
+  const assertNamed = async (key: string, code: string, reason: string | undefined) => {
+    const form = new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: apiKey,
+      client_secret: key,
+    })
+    for (const response of [
+      await gateway.post('/api/v1/accounts/access-token', { SecretKey: key, APIKey: apiKey }),
+      await fetch(`${gateway.url}/api/v1/oauth/token`, { method: 'POST', body: form }),
+    ]) {
+      t.ok(response.status >= 400, code)
+      t.notMatch(await response.text(), id)
+      const line = await lineOf(gateway, ++count)
+      t.match(line, { code, accountId: id })
+      t.equal(line.reason, reason, code)
+    }
+  }
+  await assertNamed(expired, 'secret-key-expired', `key "ci" of account ${id}`)
+  await assertNamed(elsewhere, 'address-forbidden', undefined)
+  await gateway.operate(({ accounts }) => accounts.update(id, { isDisabled: true }))
+  await assertNamed(secretKey, 'account-disabled', undefined)
 })
 
 t.test('the log says which of several limits of one code was exceeded', async (t) => {

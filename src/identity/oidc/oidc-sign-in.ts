@@ -112,7 +112,7 @@ export function createOidcSignIn(options: OidcSignInOptions): OidcSignIn {
     } catch (error) {
       if (!(error instanceof GatehouseError) || error.code !== 'account-disabled') throw error
       await audit(person, { account, visitor, reason: 'account-disabled' })
-      throw new GatehouseError('account-disabled', { accountId: account.id })
+      throw error
     }
   }
 

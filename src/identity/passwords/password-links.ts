@@ -54,7 +54,7 @@ export function createPasswordLinks(options: PasswordSetterOptions): PasswordLin
     const pending = passwordLinkOf(account, kind)
     if (!pending || !isSameText(pending.digest, token.digest) || clock() >= pending.expiresAt)
       throw new GatehouseError('link-invalid')
-    if (account.isDisabled) throw new GatehouseError('account-disabled')
+    if (account.isDisabled) throw new GatehouseError('account-disabled', { accountId: account.id })
     return { kind, token, account, expiresAt: pending.expiresAt } as const
   }
 

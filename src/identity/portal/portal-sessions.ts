@@ -91,7 +91,7 @@ export function createPortalSessions(options: PortalSessionsOptions): PortalSess
   ) => {
     let account = first
     for (let attempt = 0; attempt < startAttemptsMax; attempt++) {
-      if (account.isDisabled) throw new GatehouseError('account-disabled')
+      if (account.isDisabled) throw new GatehouseError('account-disabled', { accountId: account.id })
       const { token, sessionId, accountId, digest } = createPortalToken(account.id)
       const createdAt = clock()
       const times = { createdAt, expiresAt: createdAt + sessionLifetimeMs }

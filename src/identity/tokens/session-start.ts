@@ -101,9 +101,13 @@ export function createKeyPairCheck(
     const isApiKey = isApiKeyOf(account, apiKey.digest)
     const state = key ? keyState(key, clock()) : 'revoked'
     if (!account || !key || !isApiKey || state === 'revoked') throw new GatehouseError('credentials-invalid')
-    if (state === 'expired') throw new GatehouseError('secret-key-expired')
-    if (account.isDisabled) throw new GatehouseError('account-disabled')
-    if (!isFromAllowedAddress(key, address)) throw new GatehouseError('address-forbidden')
+    const { id: accountId } = account
+    if (state === 'expired') {
+      const cause = new Error(`key "${key.name}" of account ${accountId}`)
+      throw new GatehouseError('secret-key-expired', { accountId, cause })
+    }
+    if (account.isDisabled) throw new GatehouseError('account-disabled', { accountId })
+    if (!isFromAllowedAddress(key, address)) throw new GatehouseError('address-forbidden', { accountId })
     return { account, key }
   }
 }

@@ -76,7 +76,7 @@ export const errorDefinitions = {
     title: 'The secret key has expired',
     detail: 'The secret key has expired: use another one.',
     check:
-      'The `reason` in the log names the key. `gatehouse keys list ID` shows when each expires; `keys create` makes another.',
+      'The line in the log names the account, and its `reason` the key. `gatehouse keys list ID` shows when each expires; `keys create` makes another.',
     operations: 'for-admins',
   },
   'token-invalid': {
@@ -225,7 +225,7 @@ export const errorDefinitions = {
     status: 403,
     title: 'The account is disabled',
     detail: 'The account is disabled.',
-    check: 'The `reason` in the log names it: `gatehouse accounts update ID --disabled false`.',
+    check: 'The line in the log names the account: `gatehouse accounts update ID --disabled false`.',
     operations: 'for-admins',
     atForms: true,
   },

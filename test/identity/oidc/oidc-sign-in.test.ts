@@ -85,7 +85,7 @@ t.test('an account that is disabled is not taken over: its keys stay as they wer
   const { store, acts, oidc, id, person } = await start(t)
   await acts.accounts.update(id, { isDisabled: true })
   const before = await store.findAccount(id)
-  await t.rejects(oidc.takeOver(person, [], visitor), { code: 'account-disabled' })
+  await t.rejects(oidc.takeOver(person, [], visitor), { code: 'account-disabled', accountId: id })
   t.strictSame(await store.findAccount(id), before)
 })
 

@@ -81,7 +81,7 @@ t.test('unknown e-mail, wrong password and no password give the same answer', as
 })
 
 t.test('a disabled account is named only to its right password, and its sessions end', async (t) => {
-  const { signIn, acts, createPerson } = openPeople(t)
+  const { signIn, sessions, acts, createPerson } = openPeople(t)
   const { id, email, signedIn } = await createPerson()
   const { token } = await acts.setupLinks.create(id)
   await acts.accounts.update(id, { isDisabled: true })
@@ -89,6 +89,10 @@ t.test('a disabled account is named only to its right password, and its sessions
   await t.rejects(signIn.signIn({ email, password }, visitor), { code: 'account-disabled' })
   await t.rejects(signIn.signIn({ email, password: 'wrong' }, visitor), { code: 'credentials-invalid' })
   await t.rejects(signIn.redeemLink({ token, password }, visitor), { code: 'link-invalid' })
+  const late = await acts.setupLinks.create(id)
+  const named = { code: 'account-disabled', accountId: id }
+  await t.rejects(signIn.links.check(late.token), named, 'the log can name it')
+  await t.rejects(sessions.start(await acts.accounts.get(id), visitor), named, 'the log can name it')
   await acts.accounts.update(id, { isDisabled: false })
   t.equal(await signIn.find(signedIn.token, visitor), undefined, 'enabling brings none back')
   t.match(await signIn.signIn({ email, password }, visitor), { account: { id } })
