@@ -90,11 +90,11 @@ function unusedOptions(section: unknown, schema: SchemaNode, used: readonly stri
   )
 }
 
+/** A problem of options in code, which have no position. */
+type AppProblem = Pick<Problem, 'path' | 'message'>
+
 /** Options in code, in the form of a file that was read. */
-function appFile(
-  tree: Record<string, unknown>,
-  problems: readonly Pick<Problem, 'path' | 'message'>[] = [],
-): ConfigFile {
+function appFile(tree: Record<string, unknown>, problems: readonly AppProblem[] = []): ConfigFile {
   const source = { kind: 'app' } as const
   return {
     // A copy, as defaults are filled in.
@@ -132,15 +132,16 @@ export interface AppRouteInput {
   readonly upstream: Readonly<Record<string, unknown>>
   /** What the app calls options that have another name in the config file, such as `targets[0].url`. */
   readonly names?: Readonly<Record<string, string>>
+  /** What is wrong with the options of the route, other than by the rules of the config file. */
+  readonly problems?: readonly AppProblem[]
 }
 
 /** Options of a route in the config file that an app must not use, as they would have no effect. */
 export function unusedRouteOptions(
   options: Readonly<Record<string, unknown>>,
   used: readonly string[],
-): readonly Problem[] {
+): readonly AppProblem[] {
   return unusedOptions(options, routeSchema, used).map((name) => ({
-    source: { kind: 'app' },
     path: [name],
     message: 'is an option of the standalone gateway, and has no effect here',
   }))
@@ -152,10 +153,13 @@ export function unusedRouteOptions(
  * @throws ConfigError with every problem
  */
 export function resolveAppRoute(
-  { route, upstream, names = {} }: AppRouteInput,
+  { route, upstream, names = {}, problems: known = [] }: AppRouteInput,
   caller: string,
 ): { readonly route: RouteOptions; readonly upstream: UpstreamConfig } {
-  const configFile = appFile({ upstreams: { app: upstream }, routes: [{ ...route, upstream: 'app' }] })
+  const configFile = appFile(
+    { upstreams: { app: upstream }, routes: [{ ...route, upstream: 'app' }] },
+    known.map(({ path, message }) => ({ path: ['routes', 0, ...path], message })),
+  )
   const reviewed = reviewConfig({
     configFile,
     file: join(process.cwd(), 'config'),

@@ -1,7 +1,5 @@
 import type { onRequestHookHandler } from 'fastify'
-import { ConfigError } from '#config/load.ts'
 import { resolveAppRoute, unusedRouteOptions } from '#config/load-app-config.ts'
-import type { Problem } from '#config/problem.ts'
 import { principalOf, recordRouteName } from '#gateway/arrival/outcome.ts'
 import { createGate } from '#gateway/gate/gate.ts'
 import { compileAccess, compileRate } from '#gateway/routes/compile.ts'
@@ -39,41 +37,36 @@ export interface RateLimitOptions {
   readonly by?: 'account' | 'key' | 'ip'
 }
 
-const optionNames = [
-  'auth',
-  'authorization',
-  'roles',
-  'scopes',
-  'verifiedOnly',
-  'rateLimit',
-] satisfies (keyof RequireOptions)[]
-const schemes: readonly string[] = [
-  'secretKey',
-  'bearer',
-  'any',
-  'optional',
-] satisfies RequireOptions['auth'][]
-
-/** Problems that only a hook has: what a route of the config file may say, but a hook cannot do. */
-function problemsOf({ auth = 'any', ...options }: RequireOptions): readonly Problem[] {
-  const unused = unusedRouteOptions({ ...options }, optionNames)
-  if (schemes.includes(auth)) return unused
-  const message = `must be one of ${schemes.join(', ')}: an open route has no hook`
-  return [{ source: { kind: 'app' }, path: ['auth'], message }, ...unused]
+const isOption: Readonly<Record<keyof RequireOptions, true>> = {
+  auth: true,
+  authorization: true,
+  roles: true,
+  scopes: true,
+  verifiedOnly: true,
+  rateLimit: true,
 }
+
+/** What `auth` of a route in the config file may be, but not of a hook. */
+const refusedAuth: ReadonlyMap<string, string> = new Map([
+  ['none', 'must not be none: a route that is open to everybody has no hook'],
+  ['deny', 'must not be deny: leave out a route that is closed to everybody'],
+])
 
 /** Creates the hook that decides about requests before their body is read. @throws ConfigError for invalid options */
 export function createRequireHook(parts: AppParts, options: RequireOptions = {}): onRequestHookHandler {
   const { auth = 'any', ...others } = options
-  const caller = 'gatehouse.require()'
-  const problems = problemsOf(options)
-  if (problems.length > 0) throw new ConfigError(problems, `Fix the options of ${caller}.`)
+  const refused = refusedAuth.get(auth)
   const { route } = resolveAppRoute(
     {
-      route: { name: 'app', path: '/', auth, ...others },
+      // The rules for a route that is open or closed would only be confusing.
+      route: { name: 'app', path: '/', auth: refused === undefined ? auth : 'any', ...others },
       upstream: { targets: [{ url: 'http://localhost' }] },
+      problems: [
+        ...(refused === undefined ? [] : [{ path: ['auth'], message: refused }]),
+        ...unusedRouteOptions({ ...others }, Object.keys(isOption)),
+      ],
     },
-    caller,
+    'gatehouse.require()',
   )
   const access = compileAccess(route)
   // Rates and usage are counted by the path pattern of the app's route.
