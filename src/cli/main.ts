@@ -30,7 +30,7 @@ export async function main(args: readonly string[], terminal: Terminal): Promise
 }
 
 async function runArguments(args: readonly string[], terminal: Terminal): Promise<number> {
-  if (versionFlags.includes(args[0] ?? '')) {
+  if (versionFlags.includes(args[0] ?? '') && args.every(isOption)) {
     print(terminal, [readVersion()])
     return exitStatus.done
   }
@@ -60,7 +60,7 @@ async function printUsage(
 ): Promise<number> {
   const all = await allCommands()
   const wantsHelp = args.includes('--help') || args.includes('-h')
-  const words = args.filter((word) => !word.startsWith('-'))
+  const words = args.filter((word) => !isOption(word))
   // Help for an unknown command is an error too: scripts test by the exit status whether a command exists.
   if (wantsHelp && words.length <= (group.length > 0 ? 1 : 0)) {
     print(terminal, [group.length > 0 ? generalHelp(group, args[0]) : generalHelp(all)])
@@ -75,27 +75,47 @@ function unknownCommandMessage(
   group: readonly Command[],
   all: readonly Command[],
 ): string {
-  const words = args.filter((word) => !word.startsWith('-'))
+  const words = args.filter((word) => !isOption(word))
   if (args[0] === undefined) return generalHelp(all)
-  if (words.length === 0) return unknownOption(args[0])
+  if (words.length === 0) return all.some(takes(args[0])) ? commandFirst(args[0]) : unknownOption(args[0])
   if (words.length === 1 && group.length > 0) return generalHelp(group, words[0])
   const [first = '', second = '', ...rest] = args
-  if (first.startsWith('-')) return commandFirst(first)
+  if (isOption(first)) return commandFirst(first)
   const split = group.find(({ name }) => rest.some((word) => name === `${first} ${word}`))
-  if (second.startsWith('-') && split) return commandFirst(second, split.name)
+  if (isOption(second) && split) return commandFirst(second, split.name)
   const given = words.slice(0, group.length > 0 ? 2 : 1).join(' ')
   const names = all.flatMap(({ name }) => [name, name.split(' ')[0] ?? ''])
   return `gatehouse: unknown command "${given}"${didYouMean(given, names)}\n  See: gatehouse --help`
 }
 
+function isOption(word: string): boolean {
+  return word.startsWith('-')
+}
+
+/** An option without the value in the same word, which may be a secret. */
+function nameOf(option: string): string {
+  const [name = ''] = option.split('=')
+  return name
+}
+
+/** Whether a command takes an option, as it was written. */
+function takes(option: string): (command: Command) => boolean {
+  const given = nameOf(option)
+  return (command) =>
+    Object.entries(optionsOf(command)).some(
+      ([name, { short }]) => given === `--${name}` || given === `-${short}`,
+    )
+}
+
 function unknownOption(option: string): string {
-  const hint = didYouMean(option, ['--help', '--version'])
-  return `gatehouse: unknown option "${option}"${hint}\n  See: gatehouse --help; -V prints the version`
+  const name = nameOf(option)
+  const hint = didYouMean(name, ['--help', '--version'])
+  return `gatehouse: unknown option "${name}"${hint}\n  See: gatehouse --help; -V prints the version`
 }
 
 function commandFirst(option: string, name?: string): string {
   const words = ['gatehouse', ...(name === undefined ? [] : [name]), '--help']
-  return `gatehouse: the command comes first, ${option} after it\n  See: ${words.join(' ')}`
+  return `gatehouse: the command comes first, ${nameOf(option)} after it\n  See: ${words.join(' ')}`
 }
 
 function report(error: unknown, command: Command, terminal: Terminal): number {

@@ -14,6 +14,21 @@ const cases: readonly (readonly [what: string, args: readonly string[], expected
     ['--verison'],
     /^gatehouse: unknown option "--verison", did you mean "--version"\?/,
   ],
+  ...['--config=gateway.yaml', '--set=listen.port=1', '--json', '--demo'].map((option) => {
+    const [name] = option.split('=')
+    const text = `^gatehouse: the command comes first, ${name} after it\\n  See: gatehouse --help`
+    return [`${option} without a command`, [option], new RegExp(text)] as const
+  }),
+  [
+    'an option with its value before the command',
+    ['--config=gateway.yaml', 'check'],
+    /^gatehouse: the command comes first, --config after it\n/,
+  ],
+  [
+    '--version before a command',
+    ['--version', 'serve'],
+    /^gatehouse: the command comes first, --version after it\n/,
+  ],
   ['an unknown command', ['restart'], /^gatehouse: unknown command "restart"\n/],
   ['a misspelt command', ['chekc'], /unknown command "chekc", did you mean "check"\?/],
   ['a misspelt second word', ['accounts', 'crate'], /"accounts crate", did you mean "accounts create"\?/],
