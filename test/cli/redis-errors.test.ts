@@ -14,19 +14,17 @@ t.test("an unusable Redis is reported with the reason, not in the driver's words
   const server = await startRedis(t, ['--requirepass', 'correct-horse'])
   const backend = await startBackend(t)
   const url = `redis://127.0.0.1:${server.port}`
+  const wrong = /: WRONGPASS: the user or password in store\.redis is wrong\n$/
   const reasons: readonly (readonly [what: string, redis: object, reason: RegExp])[] = [
     ['nobody listens', { url: 'redis://127.0.0.1:1' }, /connection refused/i],
     ['there is no such host', { url: 'redis://gatehouse.invalid:6379' }, /host gatehouse\.invalid not found/],
-    ['no password', { url }, /: NOAUTH: it requires a password, so set store\.redis\.password\n/],
-    [
-      'a wrong password',
-      { url, password: { env: 'PASSWORD' } },
-      /: WRONGPASS: store\.redis\.username or store\.redis\.password is wrong\n/,
-    ],
+    ['no password', { url }, /: NOAUTH: it requires a password, so set store\.redis\.password\n$/],
+    ['a wrong password', { url, password: { env: 'PASSWORD' } }, wrong],
+    ['a wrong password in the URL', { url: { env: 'PLACE' } }, wrong],
     [
       'another server',
       { url: backend.url.replace('http:', 'redis:') },
-      /: what answers there is not Redis\n/,
+      /: what answers there is not Redis: see store\.redis in the config\n$/,
     ],
     [
       'a Cluster of which no node is there',
@@ -45,7 +43,7 @@ t.test("an unusable Redis is reported with the reason, not in the driver's words
       const { config, folder } = createWorkspace(t, onRedis(redis), withKey)
       return runProgram(t, ['accounts', 'list', '--config', config], {
         cwd: folder,
-        env: { PASSWORD: 'wrong-horse' },
+        env: { PASSWORD: 'wrong-horse', PLACE: url.replace('//', '//:wrong-horse@') },
       })
     }),
   )

@@ -107,6 +107,18 @@ export function createWriteBatcher(client: Redis): () => void {
 const timeoutReason = 'no answer within the timeout'
 const notSentPattern = /isn't writeable|isn't ready/
 
+/** Answers of Redis, or of another server in its place, and what they mean. */
+const answers: readonly (readonly [RegExp, string])[] = [
+  [/^NOAUTH/, 'NOAUTH: it requires a password, so set store.redis.password'],
+  [/^WRONGPASS/, 'WRONGPASS: the user or password in store.redis is wrong'],
+  [/^Unknown RESP type/, 'what answers there is not Redis: see store.redis in the config'],
+]
+
+/** Whether a server was reached, so that the failure says by itself what is wrong. */
+export function wasAnswered({ message }: StoreFailure): boolean {
+  return answers.some(([, meaning]) => message.endsWith(meaning))
+}
+
 /** Messages of the driver and of Redis, and what they mean. */
 const driverMessages: readonly (readonly [RegExp, string])[] = [
   [/isn't writeable|isn't ready|^Connection is closed/, 'not connected'],
@@ -115,9 +127,7 @@ const driverMessages: readonly (readonly [RegExp, string])[] = [
   [/ETIMEDOUT$/, 'connect timeout'],
   [/^Failed to refresh slots cache/, 'no cluster node answers'],
   [/^All sentinels are unreachable/, 'no Sentinel named a reachable master'],
-  [/^NOAUTH/, 'NOAUTH: it requires a password, so set store.redis.password'],
-  [/^WRONGPASS/, 'WRONGPASS: store.redis.username or store.redis.password is wrong'],
-  [/^Unknown RESP type/, 'what answers there is not Redis'],
+  ...answers,
 ]
 
 function describeError(error: unknown): string {

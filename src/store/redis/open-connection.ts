@@ -9,7 +9,7 @@ import type { AuditEntry } from '../audit-entry.ts'
 import { type Change, changesMax, type LoggedChange } from '../changes.ts'
 import { createWriteListeners, StoreFailure } from '../store-health.ts'
 import type { RedisOptions } from './client.ts'
-import { openCommandClient } from './command-client.ts'
+import { openCommandClient, wasAnswered } from './command-client.ts'
 import { createKeyNames } from './data-layout.ts'
 import { createRightsCheck } from './rights.ts'
 import { type Client, isScriptFault, loadScript, pairsOf, type Script, type ScriptCall } from './scripts.ts'
@@ -206,7 +206,9 @@ function notReadyError(error: unknown, { kind }: RedisOptions['topology'], waite
     sentinel: `No Sentinel named a reachable master within ${waited}; see store.redis in the config.`,
     cluster: `No cluster node named the owner of the slot within ${waited}; see store.redis in the config.`,
   }
-  return new OperatorError(failureOf(error).message, { hint: hints[kind], cause: error })
+  const failure = failureOf(error)
+  const hint = wasAnswered(failure) ? {} : { hint: hints[kind] }
+  return new OperatorError(failure.message, { ...hint, cause: error })
 }
 
 function entriesText(entries: readonly AuditEntry[]): string {
