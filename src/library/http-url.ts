@@ -3,7 +3,8 @@
  * @throws TypeError that names the option
  */
 export function toHttpUrl(value: string | URL, option: string): URL {
-  const url = URL.parse(value)
+  // Not URL.parse, which browsers have had since 2024 only.
+  const url = URL.canParse(value) ? new URL(value) : undefined
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url
   throw new TypeError(`${option} must be a URL that begins with http:// or https://`)
 }

@@ -261,6 +261,12 @@ t.test('what is no base URL is refused by name, such as an unset variable', (t) 
   t.end()
 })
 
+t.test('a client needs no URL.parse, which older browsers lack', (t) => {
+  t.intercept(URL, 'parse', { value: undefined })
+  t.doesNotThrow(() => createClient({ baseUrl: 'https://api.example.com' }))
+  t.end()
+})
+
 t.test('a key that is given but is none is refused by name, not taken for a sign-in by cookie', (t) => {
   const baseUrl = 'https://api.example.com'
   for (const key of [undefined, null, '', 5, 'gate_sk_x\n'])
