@@ -1,4 +1,5 @@
 import { createTokens } from './client-tokens.ts'
+import { toCredential } from './credential.ts'
 import { toHttpUrl } from './http-url.ts'
 
 // Entry point `@gatehouse-proxy/gateway/client`.
@@ -10,6 +11,7 @@ export interface ClientOptions {
   /**
    * `secretKey` alone: sent with every request. Both keys: exchanged for tokens, which are refreshed. None: a browser,
    * which gets tokens by the HttpOnly cookie of a session. One that is there must be a key: undefined is an error.
+   * White space around it is removed.
    */
   readonly secretKey?: string
   readonly apiKey?: string
@@ -39,12 +41,12 @@ const staleCodes: ReadonlySet<unknown> = new Set(['token-expired', 'token-revoke
 
 /** @throws TypeError for options that cannot be meant, as those of an unset variable */
 export function createClient(options: ClientOptions): GatehouseClient {
-  const { secretKey, apiKey, clock = Date.now } = options
+  const { clock = Date.now } = options
   // Called as a plain function, as browsers refuse to call it as a method of another object.
   const send: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init))
   const baseUrl = toHttpUrl(options.baseUrl, 'baseUrl')
-  checkKey(options, 'secretKey')
-  checkKey(options, 'apiKey')
+  const secretKey = keyOf(options, 'secretKey')
+  const apiKey = keyOf(options, 'apiKey')
   if (secretKey === undefined && apiKey !== undefined) throw new TypeError('apiKey needs secretKey')
   if (secretKey !== undefined && apiKey === undefined) return createKeyClient(baseUrl, secretKey, send)
   const tokens = createTokens({
@@ -84,12 +86,9 @@ export function createClient(options: ClientOptions): GatehouseClient {
   }
 }
 
-/** In JavaScript a key may be undefined: then the client would authenticate in another way than its caller means. */
-function checkKey(options: ClientOptions, name: 'secretKey' | 'apiKey'): void {
-  if (!(name in options)) return
-  const key: unknown = options[name]
-  if (typeof key !== 'string' || key === '' || key.trim() !== key)
-    throw new TypeError(`${name} is given, so it must be a key, without white space around it`)
+/** One that is undefined is not left out: the client would authenticate in another way than its caller means. */
+function keyOf(options: ClientOptions, name: 'secretKey' | 'apiKey'): string | undefined {
+  return name in options ? toCredential(options[name], name) : undefined
 }
 
 function createKeyClient(baseUrl: URL, secretKey: string, send: typeof fetch): GatehouseClient {

@@ -1,3 +1,4 @@
+import { toCredential } from '../credential.ts'
 import { toHttpUrl } from '../http-url.ts'
 import { AssertionError } from './assertion-error.ts'
 import type { KeySet } from './key-set.ts'
@@ -73,8 +74,8 @@ export function createRevocations(options: FollowOptions): Revocations {
     fetch: send = fetch,
   } = options
   const url = toHttpUrl(options.url, 'revocations.url')
-  for (const [name, value] of Object.entries(headers))
-    if (!value) throw new TypeError(`revocations.headers.${name} must be set`)
+  // Only checked, as fetch trims the values of headers itself.
+  for (const [name, value] of Object.entries(headers)) toCredential(value, `revocations.headers.${name}`)
   if (!(Number.isFinite(maxSilenceMs) && maxSilenceMs >= 500))
     throw new TypeError('revocations.maxSilenceMs must be a number, 500 or more')
   const closing = new AbortController()

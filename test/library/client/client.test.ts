@@ -269,13 +269,26 @@ t.test('a client needs no URL.parse, which older browsers lack', (t) => {
 
 t.test('a key that is given but is none is refused by name, not taken for a sign-in by cookie', (t) => {
   const baseUrl = 'https://api.example.com'
-  for (const key of [undefined, null, '', 5, 'gate_sk_x\n'])
+  for (const [key, problem] of [
+    [undefined, 'is undefined: leave it out, or is its variable unset?'],
+    ['', 'is empty: leave it out, or is its variable unset?'],
+    [' \n', 'is empty: leave it out, or is its variable unset?'],
+    [null, 'must be a string'],
+    [5, 'must be a string'],
+  ])
     for (const name of ['secretKey', 'apiKey']) {
       // The cast stands for JavaScript, which knows no types.
       const options = { baseUrl, secretKey: 'gate_sk_x', apiKey: 'gate_ak_x', [name]: key } as ClientOptions
-      t.throws(() => createClient(options), { name: 'TypeError', message: new RegExp(`^${name} is given`) })
+      t.throws(() => createClient(options), { name: 'TypeError', message: `${name} ${problem}` })
     }
   t.end()
+})
+
+t.test('white space around keys is removed, as of those that were read from files', async (t) => {
+  const { created, clientWith } = await start(t)
+  const [secretKey, apiKey] = [` ${created.secretKey}\n`, `${created.apiKey}\r\n`]
+  t.equal((await clientWith({ secretKey }).fetch('/key')).status, 200)
+  t.equal((await clientWith({ secretKey, apiKey }).fetch('/bearer')).status, 200)
 })
 
 t.test('a secret key alone is sent with every request', async (t) => {

@@ -210,8 +210,8 @@ t.test(
       ],
       [
         'revocations',
-        /^revocations\.headers\.SecretKey must be set/,
-        [undefined, ''].map((key) => ({ ...feed, headers: { SecretKey: key } })),
+        /^revocations\.headers\.SecretKey is (?:undefined|empty): leave it out/,
+        [undefined, '', '\n'].map((key) => ({ ...feed, headers: { SecretKey: key } })),
       ],
       [
         'revocations',
