@@ -74,6 +74,8 @@ export function createRevocations(options: FollowOptions): Revocations {
     fetch: send = fetch,
   } = options
   const url = toHttpUrl(options.url, 'revocations.url')
+  if (typeof headers !== 'object' || headers === null)
+    throw new TypeError('revocations.headers must be an object such as { SecretKey: … }')
   // Only checked, as fetch trims the values of headers itself.
   for (const [name, value] of Object.entries(headers)) toCredential(value, `revocations.headers.${name}`)
   if (!(Number.isFinite(maxSilenceMs) && maxSilenceMs >= 500))

@@ -210,6 +210,11 @@ t.test(
       ],
       [
         'revocations',
+        /^revocations\.headers must be an object/,
+        [undefined, null, 'gate_sk_x'].map((headers) => ({ ...feed, headers })),
+      ],
+      [
+        'revocations',
         /^revocations\.headers\.SecretKey is (?:undefined|empty): leave it out/,
         [undefined, '', '\n'].map((key) => ({ ...feed, headers: { SecretKey: key } })),
       ],
