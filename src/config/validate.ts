@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv'
-import { scopePattern } from '#accounts/keys/input.ts'
+import { scopeForm, scopePattern } from '#accounts/keys/input.ts'
 import { isRecord } from '#platform/json.ts'
 import { didYouMean } from '#platform/text.ts'
 import { compileSchema } from './compile-schema.ts'
@@ -72,8 +72,9 @@ function emptyValueMessage(path: Path): string {
 
 function unknownOptionMessage(name: string, node: SchemaNode | undefined): string {
   if (node?.patternProperties) {
-    if (headerNamePattern in node.patternProperties) return `is not the name of a header: ${headerNameForm}`
-    return `is not a name: ${nameForm}`
+    if (headerNamePattern in node.patternProperties)
+      return `is not the name of a header: it must ${headerNameForm}`
+    return `is not a name: it must ${nameForm}`
   }
   return `unknown option${didYouMean(name, Object.keys(node?.properties ?? {}))}`
 }
@@ -109,15 +110,16 @@ function constraintMessage(error: ErrorObject, value: unknown, node: SchemaNode)
   }
 }
 
-const nameForm = 'letters, digits, - and _, 64 at most, the first a letter or digit'
-const headerNameForm = 'letters, digits and signs such as - and _, 64 characters at most'
+const nameForm =
+  'consist of letters, digits, - and _, start with a letter or digit, and have 64 characters at most'
+const headerNameForm = 'consist of letters, digits and signs such as - and _, and have 64 characters at most'
 
 /** Patterns that people meet often, in words. */
 const forms: ReadonlyMap<string | undefined, string> = new Map([
   [namePattern, nameForm],
   [headerNamePattern, headerNameForm],
-  [scopePattern, 'visible characters of ASCII without space, " , and \\, 64 at most'],
-  [colorPattern, '# and six hexadecimal digits, such as #0b6b5f'],
+  [scopePattern, `have ${scopeForm}`],
+  [colorPattern, 'be # and six hexadecimal digits, in quotes, such as "#0b6b5f"'],
 ])
 
 /** In words, if only the prefix that the pattern requires is missing, or the pattern is a common one. */
@@ -125,8 +127,7 @@ function describePattern(pattern: string | undefined, value: unknown): string {
   const [, beginning] = /^\^([\w/-]+)(?:$|\[)/.exec(pattern ?? '') ?? []
   const isMissing = beginning !== undefined && !String(value).startsWith(beginning)
   if (isMissing) return `begin with ${beginning}`
-  const form = forms.get(pattern)
-  return form === undefined ? `match ${pattern}` : `be ${form}`
+  return forms.get(pattern) ?? `match ${pattern}`
 }
 
 /** Whether a number or boolean was written as text. */

@@ -107,7 +107,8 @@ t.test('a required option left empty is reported as required', async (t) => {
 })
 
 t.test('names of upstreams, routes and keys are plain words of at most 64 characters', async (t) => {
-  const rule = 'is not a name: letters, digits, - and _, 64 at most, the first a letter or digit'
+  const rule =
+    'is not a name: it must consist of letters, digits, - and _, start with a letter or digit, and have 64 characters at most'
   const { backend } = minimalConfig.upstreams
   for (const name of ['a/b', 'a b', '-a', '_a', 'é', 'a.b', 'a~1b', 'a'.repeat(65)]) {
     t.strictSame(problemMessages(t, { upstreams: { [name]: backend }, routes: [] }), [
@@ -123,17 +124,21 @@ t.test('names of upstreams, routes and keys are plain words of at most 64 charac
 
 t.test('the form of what people often write wrong is said in words', async (t) => {
   for (const [options, path, form] of [
-    [withRoute({ name: 'my orders' }), 'routes[0].name', /^letters, digits, - and _, 64 at most/],
-    [withRoute({ scopes: ['a b'] }), 'routes[0].scopes[0]', /^visible characters of ASCII without space/],
-    [{ ...minimalConfig, portal: { branding: { color: 'teal' } } }, 'portal.branding.color', /^# and six/],
+    [withRoute({ name: 'my orders' }), 'routes[0].name', /^consist of letters, digits, - and _, start/],
+    [withRoute({ scopes: ['a b'] }), 'routes[0].scopes[0]', /^have 1 to 64 visible ASCII characters/],
+    [
+      { ...minimalConfig, portal: { branding: { color: 'teal' } } },
+      'portal.branding.color',
+      /^be # and six .*"#0b6b5f"$/,
+    ],
     [
       { ...minimalConfig, identity: { headers: { id: 'X User' } } },
       'identity.headers.id',
-      /^letters, digits and signs/,
+      /^consist of letters, digits and signs/,
     ],
   ] as const) {
     const [problem = '', ...others] = problemMessages(t, options)
-    const [before, after] = problem.split(': has an invalid format: it must be ')
+    const [before, after] = problem.split(': has an invalid format: it must ')
     t.equal(before, path)
     t.match(after, form)
     t.strictSame(others, [])

@@ -35,6 +35,8 @@ export const quotaRule = `must be 1 to ${keyQuotaMax} per day or month, such as 
 const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
 /** RFC 6749 3.3, without the comma, which separates scopes in commands. */
 export const scopePattern = `^[!#-+\\--\\[\\]-~]{1,${scopeLengthMax}}$`
+/** The same in words. */
+export const scopeForm = `1 to ${scopeLengthMax} visible ASCII characters, without double quotes, commas and backslashes`
 const scope = new RegExp(scopePattern)
 
 /** @throws GatehouseError `request-invalid` with every field that is wrong */
@@ -63,7 +65,7 @@ export function findKeyErrors(
     new Set(scopes).size < scopes.length ||
     !scopes.every((each) => scope.test(each))
   ) {
-    const message = `must be at most ${scopesMax} different scopes of 1 to ${scopeLengthMax} visible ASCII characters, without " , and \\`
+    const message = `must be at most ${scopesMax} different scopes of ${scopeForm}`
     errors.push({ field: 'scopes', message })
   }
   if (addresses.length > addressesMax || !addresses.every((each) => parseAddressRange(each))) {

@@ -48,7 +48,7 @@ t.test('a character that is in no path, host or name is refused', async (t) => {
     t.match(problemMessages(t, withRoute({ name: text })), [/^routes\[0\]\.name: has an invalid format/])
     const upstreams = { ...minimalConfig.upstreams, [text]: { targets: [{ url: 'http://a' }] } }
     t.match(problemMessages(t, { ...minimalConfig, upstreams }), [
-      /: is not a name: letters, digits, - and _/,
+      /: is not a name: it must consist of letters, digits, - and _/,
     ])
     for (const url of [`http://${text}`, `http://${text}:3000`]) {
       t.match(problemMessages(t, withUpstream({ targets: [{ url }] })), [/targets\[0\]\.url: must /], url)

@@ -105,7 +105,7 @@ t.test('one header cannot be named twice, in any spelling', async (t) => {
 
 t.test('the name of a header must be one', async (t) => {
   const message =
-    'is not the name of a header: letters, digits and signs such as - and _, 64 characters at most'
+    'is not the name of a header: it must consist of letters, digits and signs such as - and _, and have 64 characters at most'
   for (const name of ['X Key', 'X:Key', 'X-Käy', 'X\r\nY', 'x'.repeat(65)]) {
     t.match(problemsOfSet(t, { [name]: 'a' })[0], message, name)
     t.equal(problemMessages(t, remove(name)).length, 1, name)

@@ -50,10 +50,9 @@ const fieldMessages: Messages = {
     `„${name}“ heißt der Schlüssel, der beim Zurücksetzen entsteht.`,
   'must be 1 to {} letters, digits, . _ or -, starting with a letter or digit': (max) =>
     `1 bis ${max} Buchstaben, Ziffern, . _ oder -, beginnend mit einem Buchstaben oder einer Ziffer.`,
-  'must be at most {} different scopes of 1 to {} visible ASCII characters, without " , and \\': (
-    count,
-    max,
-  ) => `Höchstens ${count} verschiedene Scopes aus 1 bis ${max} sichtbaren ASCII-Zeichen, ohne " , und \\.`,
+  'must be at most {} different scopes of 1 to {} visible ASCII characters, without double quotes, commas and backslashes':
+    (count, max) =>
+      `Höchstens ${count} verschiedene Scopes aus 1 bis ${max} sichtbaren ASCII-Zeichen, ohne doppelte Anführungszeichen, Kommas und Backslashes.`,
   'must be at most {} addresses or CIDR ranges, such as 203.0.113.7 or 10.0.0.0/8': (max) =>
     `Höchstens ${max} Adressen oder CIDR-Bereiche wie 203.0.113.7 oder 10.0.0.0/8.`,
   'must be 1 to {} per day or month, such as 1000/day': (max) =>
