@@ -30,7 +30,7 @@ export class OwnerNeeded extends Error {
   }
 }
 
-export function createEmailVerification({
+export function createEmailVerifier({
   store,
   clock,
 }: {

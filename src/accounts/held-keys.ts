@@ -19,7 +19,7 @@ import type { DeliverMail } from './mails/outbox.ts'
  */
 export type EndHeldKey = (text: string, visitor: Visitor) => Promise<void>
 
-interface HeldKeysOptions {
+interface HeldKeyEnderOptions {
   readonly store: Pick<AccountReader, 'findAccount'> &
     Pick<KeyStore, 'revokeSecretKey'> &
     Pick<ImportedKeyStore, 'findImportedKey'> &
@@ -32,7 +32,7 @@ interface HeldKeysOptions {
   readonly clock: Clock
 }
 
-export function createHeldKeys(options: HeldKeysOptions): EndHeldKey {
+export function createHeldKeyEnder(options: HeldKeyEnderOptions): EndHeldKey {
   const { store, actionsOf, deliverMail, portalUrl, clock } = options
 
   /**

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { createEmailVerification } from '#accounts/email-verification.ts'
+import { createEmailVerifier } from '#accounts/email-verification.ts'
 import { createMailer } from '#accounts/mails/mailer.ts'
 import { openPeople, visitor } from '../identity/account-services.ts'
 import { startMailServer } from '../setup/mail-server.ts'
@@ -19,7 +19,7 @@ async function start(t: Test) {
     tls: { verify: true, ca: undefined },
   })
   const people = openPeople(t, { sendMail })
-  const verify = createEmailVerification({ store: people.store, clock: () => people.time.now })
+  const verify = createEmailVerifier({ store: people.store, clock: () => people.time.now })
   /** The token of the last mail, put together again where lines were broken. */
   const lastToken = () => {
     const text = (mails.at(-1) ?? '').replaceAll('=\r\n', '')

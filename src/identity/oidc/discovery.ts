@@ -4,7 +4,7 @@ import type { Clock } from '#platform/time.ts'
 import { fetchTimeoutMs } from '../issuers/fetch-json.ts'
 import { providerFetch } from './provider-fetch.ts'
 
-interface DiscoveryOptions {
+interface ConfigurationFinderOptions {
   readonly issuer: string
   readonly clientId: string
   readonly clientSecret: string | undefined
@@ -21,7 +21,7 @@ const discoveryCooldownMs = 2_000
  * and in the background once the answer is an hour old; after a failure at the next sign-in, but not within 2 s.
  * @returns a function that throws GatehouseError `sign-in-provider-unavailable`
  */
-export function createDiscovery(options: DiscoveryOptions): () => Promise<Configuration> {
+export function createConfigurationFinder(options: ConfigurationFinderOptions): () => Promise<Configuration> {
   const { clock } = options
   let known: { readonly configuration: Configuration; readonly at: number } | undefined
   let failed: { readonly error: unknown; readonly at: number } | undefined
@@ -73,7 +73,7 @@ async function discover({
   clientId,
   clientSecret,
   clockToleranceMs,
-}: DiscoveryOptions): Promise<Configuration> {
+}: ConfigurationFinderOptions): Promise<Configuration> {
   // Loaded at the first sign-in, so that the start does not wait for it.
   const client = await import('openid-client')
   const timeout = fetchTimeoutMs / 1_000

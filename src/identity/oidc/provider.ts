@@ -1,7 +1,7 @@
 import type { AuthorizationResponseError, Configuration } from 'openid-client'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Clock, EpochMs } from '#platform/time.ts'
-import { createDiscovery, unavailable } from './discovery.ts'
+import { createConfigurationFinder, unavailable } from './discovery.ts'
 import { type ClaimNames, type Claims, hasEmail, type Person, parsePerson } from './person.ts'
 import { ProviderUnreachable } from './provider-fetch.ts'
 
@@ -67,7 +67,7 @@ interface OidcProviderOptions {
 
 export function createOidcProvider(options: OidcProviderOptions): OidcProvider {
   const { oidc, redirectUri, signedOutUri, clockToleranceMs, clock } = options
-  const findConfiguration = createDiscovery({ ...oidc, clockToleranceMs, clock })
+  const findConfiguration = createConfigurationFinder({ ...oidc, clockToleranceMs, clock })
 
   async function start(isFresh: boolean): ReturnType<OidcProvider['start']> {
     const configuration = await findConfiguration()

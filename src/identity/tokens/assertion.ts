@@ -42,7 +42,7 @@ export interface CachedAssertion {
  */
 type IssueAssertion = (subject: AssertionSubject, upstream: string) => string
 
-interface AssertionsOptions {
+interface AssertionIssuerOptions {
   readonly keyring: Pick<Keyring, 'signer'>
   /** Assertions by name; it may evict any entry at any time. */
   readonly cache: {
@@ -60,7 +60,7 @@ interface AssertionsOptions {
  * Creates assertions, each signed once for many requests, as a signature costs more than the rest of a request. The
  * cache key contains everything they assert, so that another role or session gets another assertion.
  */
-export function createAssertions(options: AssertionsOptions): IssueAssertion {
+export function createAssertionIssuer(options: AssertionIssuerOptions): IssueAssertion {
   const { keyring, cache, issuer, lifetimeMs, stamps, clock } = options
   const signerOf = memoizeByObject((key: SigningKey) => createJwtSigner(key, assertionType))
 

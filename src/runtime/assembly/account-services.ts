@@ -3,8 +3,8 @@ import {
   type AccountActionsOptions,
   createAccountActions,
 } from '#accounts/account-actions.ts'
-import { createEmailVerification } from '#accounts/email-verification.ts'
-import { createHeldKeys } from '#accounts/held-keys.ts'
+import { createEmailVerifier } from '#accounts/email-verification.ts'
+import { createHeldKeyEnder } from '#accounts/held-keys.ts'
 import type { KeyOptions } from '#accounts/keys/make-key.ts'
 import type { SendMail } from '#accounts/mails/mail.ts'
 import { createNotices, type SendNotice } from '#accounts/mails/notices.ts'
@@ -90,8 +90,8 @@ export function createAccountServices(options: AccountServicesOptions) {
       }),
     sessions,
     actionsOf,
-    verifyEmail: createEmailVerification({ store, clock }),
-    endHeldKey: createHeldKeys({
+    verifyEmail: createEmailVerifier({ store, clock }),
+    endHeldKey: createHeldKeyEnder({
       store,
       actionsOf,
       clock,

@@ -18,7 +18,7 @@ import { createRequestWriter } from '#gateway/forward/upstream-head.ts'
 import { signInHostsOf } from '#gateway/routes/own-paths.ts'
 import { createLru } from '#identity/cache/bounded-caches.ts'
 import type { Carriers } from '#identity/carriers.ts'
-import { type CachedAssertion, createAssertions } from '#identity/tokens/assertion.ts'
+import { type CachedAssertion, createAssertionIssuer } from '#identity/tokens/assertion.ts'
 import { looksLikeAccessToken } from '#identity/tokens/jwt.ts'
 import { portalCookieNames } from '#portal/cookies.ts'
 import type { CallerAuth } from './caller-auth.ts'
@@ -101,5 +101,5 @@ export function createAssertionHeader(
   const { issuer } = config.tokens
   const cache = createLru<CachedAssertion>(assertionsMax)
   const stamps = revocationFeed?.stamps
-  return { header, of: createAssertions({ keyring, cache, issuer, lifetimeMs, stamps, clock }) }
+  return { header, of: createAssertionIssuer({ keyring, cache, issuer, lifetimeMs, stamps, clock }) }
 }

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createLru } from '#identity/cache/bounded-caches.ts'
-import { type CachedAssertion, createAssertions } from '#identity/tokens/assertion.ts'
+import { type CachedAssertion, createAssertionIssuer } from '#identity/tokens/assertion.ts'
 import { createKeyring } from '#identity/tokens/keyring.ts'
 import { createBench, newSigningKey } from './forged-tokens.ts'
 
@@ -23,7 +23,7 @@ function create({ lifetimeMs = 60_000, entriesMax = 100, keys = [newSigningKey('
   if (keys.length > 0) keyring.replace(keys)
   const time = { nowMs: startMs }
   const cache = createLru<CachedAssertion>(entriesMax)
-  const of = createAssertions({ keyring, cache, issuer, lifetimeMs, clock: () => time.nowMs })
+  const of = createAssertionIssuer({ keyring, cache, issuer, lifetimeMs, clock: () => time.nowMs })
   return { of, time, keyring }
 }
 
