@@ -23,7 +23,10 @@ function countReads<Owner extends object>(owner: Owner, name: keyof Owner & stri
 
 // Slicing all fields from their heads takes more time than the decision about the request.
 t.test('an ordinary request and its response pass without a list of their fields', async (t) => {
-  const backend = await startBackend(t)
+  const backend = await startBackend(t, ({ url }, response) => {
+    if (url === '/fourth') response.writeHead(302, { Location: `${backend.url}/elsewhere` })
+    response.end('ok')
+  })
   const client = await connectProxy(t, backend.url)
   const ofRequests = countReads(ParsedHead.prototype, 'rawHeaders')
   const ofResponses = countReads(ParsedResponseHead.prototype, 'headers')
@@ -35,4 +38,8 @@ t.test('an ordinary request and its response pass without a list of their fields
   client.send(headOf('OPTIONS /third HTTP/1.1'))
   t.equal((await client.response()).body, 'ok')
   t.ok(ofRequests.count > 0, 'one that is not ordinary needs them')
+  t.equal(ofResponses.count, 0)
+  client.send(headOf('GET /fourth HTTP/1.1'))
+  t.match((await client.response()).head, 'Location: http://gateway.example/elsewhere')
+  t.ok(ofResponses.count > 0, 'as does a response whose Location is rewritten')
 })
