@@ -1,5 +1,5 @@
-import type { Viewer } from '#identity/portal/portal-sessions.ts'
 import { needsSecondFactor, type SecondFactorPolicy } from '#identity/second-factor/second-factors.ts'
+import type { Viewer } from '#identity/tokens/issued-tokens.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { adminRole } from '#store/accounts.ts'
 import { assertOwnOrigin } from './forms/csrf.ts'

@@ -1,7 +1,7 @@
 import type { OidcSignIn } from '#identity/oidc/oidc-sign-in.ts'
 import type { KnownPerson } from '#identity/oidc/person.ts'
 import type { OidcOptions, OidcProvider, SignInSecrets } from '#identity/oidc/provider.ts'
-import type { Viewer } from '#identity/portal/portal-sessions.ts'
+import type { Viewer } from '#identity/tokens/issued-tokens.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { isSameText } from '#platform/secrets/sealing.ts'
 import type { Clock } from '#platform/time.ts'

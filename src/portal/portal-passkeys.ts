@@ -1,5 +1,5 @@
-import type { Viewer } from '#identity/portal/portal-sessions.ts'
 import type { Passkeys } from '#identity/second-factor/passkeys.ts'
+import type { Viewer } from '#identity/tokens/issued-tokens.ts'
 import { passkeysOf } from '#store/portal-access.ts'
 import { passkeyConfirmationCookieName } from './cookies.ts'
 import type { PortalRequest } from './portal-request.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { Viewer } from '#identity/portal/portal-sessions.ts'
 import type { SecondFactorPolicy } from '#identity/second-factor/second-factors.ts'
+import type { Viewer } from '#identity/tokens/issued-tokens.ts'
 import { type PortalPath, pageAccessOf } from '#portal/page-access.ts'
 import { decidePage } from '#portal/portal-gate.ts'
 import type { PortalHead } from '#portal/portal-request.ts'

@@ -11,10 +11,8 @@ import type { AuditEntry } from '#store/audit-entry.ts'
 import type { PortalStore } from '#store/portal.ts'
 import { type Passkey, passkeysOf } from '#store/portal-access.ts'
 import type { SessionStore, Visitor } from '#store/sessions.ts'
-import type { IssuedTokens, PortalTokens, SignedInAccount } from '../tokens/issued-tokens.ts'
+import type { IssuedTokens, PortalTokens, Viewer } from '../tokens/issued-tokens.ts'
 import { startAttemptsMax } from '../tokens/session-start.ts'
-
-export type Viewer = SignedInAccount
 
 export interface SignedIn extends Viewer {
   /** Only for the cookie: the store keeps its digest. */

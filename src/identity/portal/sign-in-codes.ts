@@ -4,8 +4,8 @@ import { isSameText, type Sealer } from '#platform/secrets/sealing.ts'
 import type { Clock, EpochMs } from '#platform/time.ts'
 import type { Visitor } from '#store/sessions.ts'
 import type { RateLimiter } from '../limits/rate-limiter.ts'
-import type { IssuedTokens } from '../tokens/issued-tokens.ts'
-import type { PortalSessionIds, PortalSessions, Viewer } from './portal-sessions.ts'
+import type { IssuedTokens, Viewer } from '../tokens/issued-tokens.ts'
+import type { PortalSessionIds, PortalSessions } from './portal-sessions.ts'
 
 /** What a sign-in code carries from the portal's own host to the host of a page. */
 export interface SignInCode extends PortalSessionIds {

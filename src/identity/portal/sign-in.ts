@@ -19,13 +19,8 @@ import {
   SecondFactorNeeded,
   type SecondFactors,
 } from '../second-factor/second-factors.ts'
-import {
-  hasSameProofs,
-  type KnownClients,
-  type PortalSessions,
-  type SignedIn,
-  type Viewer,
-} from './portal-sessions.ts'
+import type { Viewer } from '../tokens/issued-tokens.ts'
+import { hasSameProofs, type KnownClients, type PortalSessions, type SignedIn } from './portal-sessions.ts'
 
 interface SignInAttempt {
   readonly email: string

@@ -73,15 +73,15 @@ export interface PortalTokens {
    * @returns undefined if it has been ended, alone or with all others, so that nobody is signed in with it any more; or
    * if the account has to set up a second factor first
    */
-  open(signedIn: SignedInAccount, visitor: Visitor): Promise<Session | undefined>
+  open(signedIn: Viewer, visitor: Visitor): Promise<Session | undefined>
   /** Tokens of that session. @returns undefined where `open` returns it */
-  issue(signedIn: SignedInAccount, visitor: Visitor): Promise<IssuedTokens | undefined>
+  issue(signedIn: Viewer, visitor: Visitor): Promise<IssuedTokens | undefined>
   /** Whether the token session of a portal session was ended. */
   isEnded(sessionId: string): Promise<boolean>
 }
 
 /** An account that is signed in to the portal, as read from the store for this request. */
-export interface SignedInAccount {
+export interface Viewer {
   readonly account: Account
   readonly session: PortalSession
 }
@@ -102,13 +102,13 @@ export function createPortalTokens(options: PortalTokensOptions): PortalTokens {
   const { store, accessTokens, openMax, needsEnrolment, onIssued, clock } = options
   const issueTokens = createTokenIssuer(options)
 
-  async function open(signedIn: SignedInAccount, visitor: Visitor): Promise<Session | undefined> {
+  async function open(signedIn: Viewer, visitor: Visitor): Promise<Session | undefined> {
     if (needsEnrolment(signedIn.account)) return undefined
     const paired = (await store.findSession(signedIn.session.id)) ?? (await start(signedIn, visitor))
     return paired && isOpen(paired, signedIn.account) ? paired : undefined
   }
 
-  async function issue(signedIn: SignedInAccount, visitor: Visitor): Promise<IssuedTokens | undefined> {
+  async function issue(signedIn: Viewer, visitor: Visitor): Promise<IssuedTokens | undefined> {
     accessTokens.assertCanIssue()
     const paired = await open(signedIn, visitor)
     if (!paired) return undefined
@@ -118,7 +118,7 @@ export function createPortalTokens(options: PortalTokensOptions): PortalTokens {
 
   /** @returns undefined where the account is disabled, or the portal session has ended */
   async function start(
-    { account: first, session: { id, expiresAt, epoch } }: SignedInAccount,
+    { account: first, session: { id, expiresAt, epoch } }: Viewer,
     visitor: Visitor,
   ): Promise<Session | undefined> {
     const now = clock()
