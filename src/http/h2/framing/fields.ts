@@ -13,18 +13,30 @@ const connectionFields = new Set([
   'upgrade',
 ])
 
+/** What can be wrong with the name of a field, or with the value of `te`. */
+type NameFault = 'connection' | 'te' | 'capital' | 'character' | 'empty'
+
 /**
- * Whether a field needs no check but those of its value's characters and of its place. A pseudo-header field may have
- * any name that is a token.
+ * Makes no error (hot): what is found may not matter. A pseudo-header field may have any name in lower case here.
  */
-export function hasUsualName(name: string, value: string): boolean {
-  if (connectionFields.has(name) || (name === 'te' && value !== 'trailers')) return false
-  const isPseudo = name[0] === ':'
-  for (let index = isPseudo ? 1 : 0; index < name.length; index++) {
+function nameFaultOf(name: string, value: string): NameFault | undefined {
+  if (connectionFields.has(name)) return 'connection'
+  if (name === 'te' && value !== 'trailers') return 'te'
+  for (let index = isPseudo(name) ? 1 : 0; index < name.length; index++) {
     const code = name.charCodeAt(index)
-    if (tokenCharacters[code] !== 1 || isCapital(code)) return false
+    if (code >= 0x41 && code <= 0x5a) return 'capital'
+    if (tokenCharacters[code] !== 1) return 'character'
   }
-  return name !== ''
+  return name === '' ? 'empty' : undefined
+}
+
+function isPseudo(name: string): boolean {
+  return name[0] === ':'
+}
+
+/** Whether a field needs no check but those of its value's characters and of its place. */
+export function hasUsualName(name: string, value: string): boolean {
+  return nameFaultOf(name, value) === undefined
 }
 
 /**
@@ -33,30 +45,32 @@ export function hasUsualName(name: string, value: string): boolean {
  * @throws MalformedMessage for other characters
  */
 export function checkField(name: string, value: string): void {
-  if (connectionFields.has(name)) throw new MalformedStream(`${name} is not allowed in HTTP/2`)
-  if (name === 'te' && value !== 'trailers') throw new MalformedStream('TE is not "trailers"')
-  checkName(name)
+  checkPlace(name)
+  const fault = nameFaultOf(name, value)
+  if (fault !== undefined) throw nameError(fault, name)
   checkValue(name, value)
 }
 
-function checkName(name: string): void {
-  checkPlace(name)
-  for (let index = 0; index < name.length; index++) {
-    const code = name.charCodeAt(index)
-    if (isCapital(code)) throw new MalformedStream('the name of a field is not in lower case')
-    if (tokenCharacters[code] !== 1)
-      throw new MalformedMessage('field-line', 'must have a name that is a token')
+function nameError(fault: NameFault, name: string): MalformedStream | MalformedMessage {
+  switch (fault) {
+    case 'connection':
+      return new MalformedStream(`${name} is not allowed in HTTP/2`)
+    case 'te':
+      return new MalformedStream('TE is not "trailers"')
+    case 'capital':
+      return new MalformedStream('the name of a field is not in lower case')
+    case 'character':
+      return new MalformedMessage('field-line', 'must have a name that is a token')
+    case 'empty':
+      return new MalformedMessage('field-line', 'must have a name')
+    default:
+      return fault satisfies never
   }
-  if (name === '') throw new MalformedMessage('field-line', 'must have a name')
-}
-
-function isCapital(code: number): boolean {
-  return code >= 0x41 && code <= 0x5a
 }
 
 /** Of a field after the pseudo-header fields. @throws MalformedStream if it is one of these (RFC 9113 8.3) */
 export function checkPlace(name: string): void {
-  if (name[0] === ':') throw new MalformedStream(`${name} comes after other fields`)
+  if (isPseudo(name)) throw new MalformedStream(`${name} comes after other fields`)
 }
 
 /** @throws MalformedMessage */
