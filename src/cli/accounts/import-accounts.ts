@@ -55,7 +55,7 @@ async function importFrom(source: ImportSource, operator: Operator, invocation: 
     printData(invocation, { accounts: count }, [
       `${source.name} is valid: ${countOf(count, 'account')}; nothing was imported.`,
     ])
-  } else if (checked.inputs) await importAtOnce(checked.inputs, operator, invocation)
+  } else if (checked.inputs) await importKept(checked.inputs, operator, invocation)
   else {
     await streamAccounts({ source, checked, accounts: operator.accounts, invocation })
     if (!invocation.asJson) sayImported(checked.count, invocation)
@@ -68,7 +68,7 @@ function sayImported(count: number, { terminal }: Invocation): void {
 }
 
 /** The keys are printed once all accounts are saved, or if that could not be confirmed. */
-async function importAtOnce(
+async function importKept(
   inputs: NonNullable<CheckedAccounts['inputs']>,
   operator: Operator,
   invocation: Invocation,
